@@ -349,7 +349,7 @@ export class SpanFinder implements TokenLine {
         (index, number) =>
           this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index)),
       );
-    const hidden = addSurnames(isReplaced, isJoined);
+    const hidden = addSurnames(isReplaced, isJoined, (at) => this.#getGap(capitalized[at] ?? 0));
     for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 

@@ -146,11 +146,20 @@ export function findConnectorsEnd(
  * is a headline too. So a common word is replaced if it is between two replaced words, or if it follows a replaced word
  * and ends the sequence of joined words. `isJoined` has no entry for the first word.
  */
-export const addSurnames = (isReplaced: readonly boolean[], isJoined: readonly boolean[]): boolean[] =>
-  isReplaced.map((replaced, number) => {
-    const followsName = isJoined[number - 1] && isReplaced[number - 1];
-    return replaced || (followsName === true && (!isJoined[number] || isReplaced[number + 1] === true));
-  });
+export const addSurnames = (
+  isReplaced: readonly boolean[],
+  isJoined: readonly boolean[],
+  getGap: (number: number) => string,
+): boolean[] =>
+  isReplaced
+    .map((replaced, number) => {
+      const followsName = isJoined[number - 1] && isReplaced[number - 1];
+      return replaced || (followsName === true && (!isJoined[number] || isReplaced[number + 1] === true));
+    })
+    .map((isHidden, number, hidden) => {
+      const beginsEntry = hidden[number - 1] === true && /^[,;] $/.test(getGap(number));
+      return isHidden || (beginsEntry && isJoined[number] === true && hidden[number + 1] === true);
+    });
 
 /** Return the index after a word of a name and after the lower-case words that hyphens join to it. */
 export function findMemberEnd(

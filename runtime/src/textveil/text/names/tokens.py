@@ -194,22 +194,35 @@ def find_connectors_end(
     return after if after > first and after < end and gaps[after] in (" ", joins) else index
 
 
-def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list[bool]:
-    """Return which capitalized words of a headline must be replaced, including family names that are common words.
+def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool], gaps: Sequence[str]) -> list[bool]:
+    """Return which capitalized words of a headline must be replaced, including names that are common words.
 
     In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
-    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced in two cases: it is between two replaced words,
-    or it follows a replaced word and is the last of several joined words.
+    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced in three cases: it is between two replaced
+    words, it follows a replaced word and is the last of several joined words, or it is joined to a replaced word and
+    begins a later entry of a list of names, as *Gift* in ``To: Anna Novak, Gift Moyo``.
 
     Args:
         is_replaced: For each capitalized word, whether the word is replaced regardless of the other words.
         is_joined: For each word except the first, whether a blank or hyphen joins the word to the previous one.
+        gaps: The gap (blanks and marks) before each word.
     """
     joins = [False, *is_joined, False]
     replaced = [False, *is_replaced, False]
-    return [
+    hidden = [
         replaced[number] or (joins[number - 1] and replaced[number - 1] and (not joins[number] or replaced[number + 1]))
         for number in range(1, len(replaced) - 1)
+    ]
+    return [
+        hidden[number]
+        or (
+            number > 0
+            and gaps[number] in (", ", "; ")
+            and hidden[number - 1]
+            and joins[number + 1]
+            and hidden[number + 1]
+        )
+        for number in range(len(hidden))
     ]
 
 
