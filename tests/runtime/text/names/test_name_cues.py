@@ -41,6 +41,7 @@ The children: _hope_, _mark_, _grace_.
 His wife, _grace_, left.
 The patient (_hope_) is here
 From: _hope_ <_a@b.com_>
+Present: _Anna Novak_, _Blessing Okoro_, _Tom Hill_, _Eve_.
 The uncle will, it is
 Hi there, it is
 Hi all, it is
