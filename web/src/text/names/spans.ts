@@ -27,7 +27,7 @@ import {
 import { APOSTROPHE } from "./spelledTokens.js";
 import { INWARD_HALF, OUTWARD_HALF } from "./stringTypes.js";
 import {
-  addSurnames,
+  addCommonNames,
   BEGINS_DOTTED_NAME,
   BEGINS_PLACE,
   BEGINS_UNIT,
@@ -343,13 +343,12 @@ export class SpanFinder implements TokenLine {
         this.#followsTitle(index) ||
         this.#isFirstName(index),
     );
-    const isJoined = capitalized
-      .slice(1)
-      .map(
-        (index, number) =>
-          this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index)),
-      );
-    const hidden = addSurnames(isReplaced, isJoined, (at) => this.#getGap(capitalized[at] ?? 0));
+    const isJoined = capitalized.map((index, number) => {
+      const isNext = number > 0 && this.#findMemberEnd(capitalized[number - 1] ?? 0) === index;
+      return isNext && includesWord(data.joins, this.#getGap(index));
+    });
+    const words = capitalized.map((index) => this.#getWord(index));
+    const hidden = addCommonNames(isReplaced, isJoined, words);
     for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 

@@ -36,6 +36,8 @@ export const KEPT_NOUN = 65536;
 export const SURNAME = 131072;
 /** A function word that is also a family name, and belongs to a name after it that is all of a quotation or a line. */
 export const SURNAME_PARTICLE = 1048576;
+/** A function word that is no family name, or a preposition before places: no part of a name in capitals (`AND`). */
+export const ENDS_NAME = 4194304;
 /** Groups of an account number: the first one (`DE44`), and a later one that has letters (`3M02`). */
 export const IBAN_HEAD = 262144;
 export const IBAN_GROUP = 524288;
@@ -142,24 +144,26 @@ export function findConnectorsEnd(
 }
 
 /**
- * Return which capitalized words of a headline are replaced, surnames that are common words included. A list of persons
- * is a headline too. So a common word is replaced if it is between two replaced words, or if it follows a replaced word
- * and ends the sequence of joined words. `isJoined` has no entry for the first word.
+ * Return which capitalized words of a headline are replaced, names that are common words included. A list of persons is
+ * a headline too. So a common word is replaced if it is a surname and precedes a replaced word, if it is between two
+ * replaced words, or if it follows a replaced word and ends the sequence of joined words. In the latter two cases it
+ * does not count as replaced for the words beside it, and must not be a function word such as `AND`. `isJoined` has for
+ * each word whether it is joined to the one before.
  */
-export const addSurnames = (
+export function addCommonNames(
   isReplaced: readonly boolean[],
   isJoined: readonly boolean[],
-  getGap: (number: number) => string,
-): boolean[] =>
-  isReplaced
-    .map((replaced, number) => {
-      const followsName = isJoined[number - 1] && isReplaced[number - 1];
-      return replaced || (followsName === true && (!isJoined[number] || isReplaced[number + 1] === true));
-    })
-    .map((isHidden, number, hidden) => {
-      const beginsEntry = hidden[number - 1] === true && /^[,;] $/.test(getGap(number));
-      return isHidden || (beginsEntry && isJoined[number] === true && hidden[number + 1] === true);
-    });
+  words: readonly NamesToken[],
+): boolean[] {
+  const names = [...isReplaced];
+  const hasFlag = (number: number, flag: number) => ((words[number]?.flags ?? 0) & flag) > 0;
+  for (let number = names.length - 2; number >= 0; number--)
+    if (isJoined[number + 1] && names[number + 1] && hasFlag(number, SURNAME)) names[number] = true;
+  return names.map((replaced, number) => {
+    const followsName = isJoined[number] && names[number - 1] && !hasFlag(number, ENDS_NAME);
+    return replaced || (followsName === true && (!isJoined[number + 1] || names[number + 1] === true));
+  });
+}
 
 /** Return the index after a word of a name and after the lower-case words that hyphens join to it. */
 export function findMemberEnd(

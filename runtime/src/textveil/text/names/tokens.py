@@ -45,6 +45,8 @@ BESIDE_MONTH, KEPT_NOUN = 32768, 65536
 SURNAME = 131072
 #: A function word that is also a family name: it belongs to a name after it that is all of a quotation or a line.
 SURNAME_PARTICLE = 1048576
+#: A function word that is no family name, or a preposition before places: no part of a name in capitals (``AND``).
+ENDS_NAME = 4194304
 #: A lower-case word on a list of first names; of function words only those that are also first names (``will``).
 FIRST_NAME = 2097152
 #: Groups of an account number: the first one (``DE44``); a later one that has letters (``3M02``).
@@ -194,35 +196,35 @@ def find_connectors_end(
     return after if after > first and after < end and gaps[after] in (" ", joins) else index
 
 
-def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool], gaps: Sequence[str]) -> list[bool]:
+def add_common_names(
+    is_replaced: Sequence[bool], is_joined: Sequence[bool], tokens: Sequence[NamesToken]
+) -> list[bool]:
     """Return which capitalized words of a headline must be replaced, including names that are common words.
 
     In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
-    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced in three cases: it is between two replaced
-    words, it follows a replaced word and is the last of several joined words, or it is joined to a replaced word and
-    begins a later entry of a list of names, as *Gift* in ``To: Anna Novak, Gift Moyo``.
+    (``To: Anna Hope, Rich Love, ...``). So a common word is replaced in three cases: it is a family name and precedes a
+    replaced word, it is between two replaced words, or it follows a replaced word and is the last of several joined
+    words. In the latter two cases the word does not count as replaced for the words beside it, and function words such
+    as *and* end a name instead: ``ANNA HOPE AND I``.
 
     Args:
         is_replaced: For each capitalized word, whether the word is replaced regardless of the other words.
         is_joined: For each word except the first, whether a blank or hyphen joins the word to the previous one.
-        gaps: The gap (blanks and marks) before each word.
+        tokens: The capitalized words.
     """
-    joins = [False, *is_joined, False]
-    replaced = [False, *is_replaced, False]
-    hidden = [
-        replaced[number] or (joins[number - 1] and replaced[number - 1] and (not joins[number] or replaced[number + 1]))
-        for number in range(1, len(replaced) - 1)
-    ]
+    joins, replaced = [False, *is_joined, False], [False, *is_replaced, False]
+    for number in range(len(is_replaced) - 1, 0, -1):
+        if tokens[number - 1].flags & SURNAME and joins[number] and replaced[number + 1]:
+            replaced[number] = True
     return [
-        hidden[number]
+        replaced[number]
         or (
-            number > 0
-            and gaps[number] in (", ", "; ")
-            and hidden[number - 1]
-            and joins[number + 1]
-            and hidden[number + 1]
+            joins[number - 1]
+            and replaced[number - 1]
+            and (not joins[number] or replaced[number + 1])
+            and not token.flags & ENDS_NAME
         )
-        for number in range(len(hidden))
+        for number, token in enumerate(tokens, 1)
     ]
 
 
