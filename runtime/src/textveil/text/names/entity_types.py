@@ -8,7 +8,7 @@ replaced.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import repeat
 from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
@@ -118,7 +118,7 @@ class EntityMention(NamedTuple):
     @property
     def equality_key(self) -> tuple[tuple[str, ...], ...]:
         """Type, layout (public form) and normalized text of each part. Entities with equal keys get the same tag."""
-        return tuple(part[:3] for part in self.parts)
+        return tuple([part[:3] for part in self.parts])
 
 
 def convert_to_given_name(mention: EntityMention) -> EntityMention:
@@ -297,19 +297,27 @@ class EntityClassifier:
             [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
             for block in blocks
         )
-        entries = self._join_titles(chain.from_iterable(classified))
+        entries = self._join_titles(classified)
         yield from merge_kept_mentions(entries, self._is_kept) if self._kept_types else entries
 
-    def _join_titles(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
+    def _join_titles(self, blocks: Iterable[list[str | EntityMention]]) -> Iterator[str | EntityMention]:
+        """Yield the elements of some lists. A title directly after a first name becomes a part of the name."""
         held, title_at = list[str | EntityMention](), 0  # an entity, the text after it, and a title at that index
-        for entry in entries:
-            if not isinstance(entry, str):
-                if held and not title_at and entry.span.entity_type in TITLES:
-                    title_at = len(held)
-                else:
-                    yield from join_title_surname(held, title_at, entry) if title_at else held
-                    held, title_at = list[str | EntityMention](), 0
-            held.append(entry)
+        for block in blocks:
+            if not title_at and TITLES.isdisjoint([entry.span.entity_type for entry in block if type(entry) is not str]):
+                held += block
+                last = next((at for at in range(len(held) - 1, 0, -1) if type(held[at]) is not str), 0)
+                yield from held[:last]
+                del held[:last]
+                continue
+            for entry in block:
+                if not isinstance(entry, str):
+                    if held and not title_at and entry.span.entity_type in TITLES:
+                        title_at = len(held)
+                    else:
+                        yield from join_title_surname(held, title_at, entry) if title_at else held
+                        held, title_at = list[str | EntityMention](), 0
+                held.append(entry)
         yield from join_title_surname(held, title_at, None) if title_at else held
 
     def _is_kept(self, mention: EntityMention) -> bool:

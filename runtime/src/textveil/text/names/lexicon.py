@@ -130,32 +130,19 @@ class Lexicon:
         #: Cached tokens of public words, by the word with the mark after it. They depend only on the lists and options.
         self.listed_tokens: dict[str, ChunkTokens] = {}
 
-    def tokenize_new_chunks(
-        self,
-        chunks: Iterable[str],
-        recent: dict[str, ChunkTokens],
-        older: Mapping[str, ChunkTokens],
-        tokenize_chunk: Callable[[str], ChunkTokens],
-    ) -> None:
-        """Tokenize chunks (texts between blanks) that are not in ``recent``, and add their tokens to ``recent``.
+    def tokenize_chunk(self, chunk: str, tokenize_string: Callable[[str], ChunkTokens]) -> ChunkTokens:
+        """Return the tokens of a chunk (text between blanks), and cache them if the chunk is a public word.
 
         Args:
-            chunks: Texts between single blanks.
-            recent: Dictionary from chunks to their tokens; the method adds entries.
-            older: Dictionary from the chunks of earlier calls to their tokens, which the method reuses.
-            tokenize_chunk: Tokenizer for chunks that are neither a word nor a plain number.
+            chunk: Text between single blanks.
+            tokenize_string: Tokenizer for chunks that are neither a word nor a plain number.
         """
-        listed_tokens = self.listed_tokens
-        for chunk in chunks:
-            if chunk in recent:
-                continue
-            tokens = older.get(chunk) or listed_tokens.get(chunk)
-            if tokens is None:
-                tokens = self.find_plain_token(chunk) or self._tokenize_word(chunk) or tokenize_chunk(chunk)
-                word = chunk[:-1] if chunk[-1:] in PLAIN_MARKS else chunk
-                if len(listed_tokens) < _MAX_LISTED_TOKENS and self._is_public(word):
-                    listed_tokens[chunk] = tokens
-            recent[chunk] = tokens
+        tokens = self.find_plain_token(chunk) or self._tokenize_word(chunk) or tokenize_string(chunk)
+        if len(self.listed_tokens) < _MAX_LISTED_TOKENS and self._is_public(
+            chunk[:-1] if chunk[-1:] in PLAIN_MARKS else chunk
+        ):
+            self.listed_tokens[chunk] = tokens
+        return tokens
 
     def _tokenize_word(self, chunk: str) -> ChunkTokens | None:
         """Return the tokens of a word or plain number with punctuation, as in ``(word,``; ``None`` for other texts."""

@@ -23,7 +23,13 @@ from textveil.text.names.guarantee import LONG_NUMBERS, ReplacementStyle
 from textveil.text.names.read import NamesReader, ReadingRules, ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags, write_with_pairs
 from textveil.text.names.surrogates import SurrogatePools
-from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED_POOL
+from textveil.text.names.tokens import (
+    IDENTIFIER_PIECE,
+    JSON_NUMBER_CASE,
+    KNOWN_PERSON,
+    RANDOMIZED_POOL,
+    create_tuple,
+)
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
 from textveil.text.restore import Restorer, escape_tags
 from textveil.text.statement import RewrittenDocument
@@ -132,8 +138,11 @@ class DocumentDraws:
         return self._get_tag(*_describe_tag(public_type, mention)) if None in draws else cast("list[int]", draws)
 
     def _get_tag(self, public_type: str, equality_key: tuple[tuple[str, ...], ...]) -> str:
-        group = public_type, *[part[:-1] for part in equality_key]
-        strings = equality_key[0][-1] if len(equality_key) == 1 else tuple([part[-1] for part in equality_key])
+        if len(equality_key) == 1:  # usual
+            group, strings = (public_type, equality_key[0][:-1]), equality_key[0][-1]
+        else:
+            group = public_type, *[part[:-1] for part in equality_key]
+            strings = tuple([part[-1] for part in equality_key])
         tags = self._tags.get(group)
         if tags is None:
             tags = self._tags[group] = {}
@@ -339,9 +348,10 @@ class _SurrogateSpellings:
         Privacy:
             The outline has an entry for each entity, even if its replacement happens to equal the original.
         """
-        for draw in draws:
-            if isinstance(draw, str):
-                return self._write_with_tags(elements, draws, words)
+        tags = [draw for draw in draws if isinstance(draw, str)]
+        if tags:
+            is_plain = len(tags) == len(draws) and _are_independent(elements)
+            return self._write_tags(elements, tags) if is_plain else self._write_with_tags(elements, draws, words)
         rest, parts, entries = iter(draws), list[str](), list[tuple[int, str, str]]()
         outputs = self._spell_mentions(elements, draws)
         for element in elements:
@@ -352,6 +362,26 @@ class _SurrogateSpellings:
             name = RANDOMIZED_WORD if draw is None else PUBLIC_TYPE_NAMES.get(name, name)
             entries.append((len(parts), name, element.span.text if self._keeps_originals else ""))
             parts.append(next(words) if draw is None else next(outputs))
+        return "".join(parts), SpanOutline(entries, [*map(len, parts)])
+
+    def _write_tags(self, elements: Sequence[str | EntityMention], tags: Sequence[str]) -> tuple[str, SpanOutline]:
+        """Return the result of ``write_text`` for a text in which each entity gets a tag or is removed.
+
+        Args:
+            elements: Unchanged parts and entities of the text, of which none affects another (``_are_independent``).
+            tags: The tag of each entity; empty for a removed one.
+        """
+        remaining, keeps_originals = iter(tags), self._keeps_originals
+        parts = [element if isinstance(element, str) else next(remaining) for element in elements]
+        entries = [
+            (
+                place,
+                PUBLIC_TYPE_NAMES.get(element.entity_type, element.entity_type),
+                element.span.text if keeps_originals else "",
+            )
+            for place, element in enumerate(elements)
+            if not isinstance(element, str)
+        ]
         return "".join(parts), SpanOutline(entries, [*map(len, parts)])
 
     def _write_with_tags(
@@ -416,13 +446,13 @@ class _SurrogateSpellings:
         rest = iter(draws)
         for element in elements:
             if isinstance(element, str):
-                yield RewrittenElement(element, element)
+                yield create_tuple(RewrittenElement, (element, element, None, ()))
                 continue
             draw, original = next(rest), element.span.text
             if draw is None:
                 yield RewrittenElement(output := next(words), original, parts=(output,))
             elif isinstance(draw, str):
-                yield RewrittenElement(draw, original, element)
+                yield create_tuple(RewrittenElement, (draw, original, element, ()))
             else:
                 yield self._spell_parts(element, draw)
 
@@ -473,6 +503,11 @@ def _describe_tag(public_type: str, mention: EntityMention) -> tuple[str, tuple[
         return describe_known_tag(mention)
     key = mention.equality_key  # a JSON number never shares a tag with the same digits in text
     return public_type, (("json",), *key) if mention.case == JSON_NUMBER_CASE else key
+
+
+def _are_independent(elements: Iterable[str | EntityMention]) -> bool:
+    """Return whether a tag for an entity changes no other part: no text has a bracket, and no number is one of JSON."""
+    return not any(["[" in entry if isinstance(entry, str) else entry.case == JSON_NUMBER_CASE for entry in elements])
 
 
 def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:

@@ -133,8 +133,8 @@ class SpanFinder:
 
     def _iterate_lines(self) -> Iterator[tuple[int, int]]:
         start, end = self._first_word, len(self._words)
-        for index in range(start + 1, end) if self._has_breaks else ():
-            if not LINE_BREAKS.isdisjoint(self._gaps[index]):
+        for index, gap in enumerate(islice(self._gaps, start + 1, end), start + 1) if self._has_breaks else ():
+            if gap != " " and not LINE_BREAKS.isdisjoint(gap):
                 yield start, index
                 start = index
         if self._special_indices:
@@ -205,9 +205,10 @@ class SpanFinder:
 
     def _take_kept(self, index: int) -> str:
         """Return and consume the unchanged text between the last replaced word and the word at ``index``."""
-        text = "".join((*self._kept, *self._spellings[2 * self._after_last_span : 2 * index + 1]))
-        self._kept.clear()
-        return text
+        spellings = self._spellings[2 * self._after_last_span : 2 * index + 1]
+        if self._kept:
+            spellings, self._kept = self._kept + spellings, []
+        return "".join(spellings)
 
     def _is_kept(self, index: int, end: int) -> bool:
         """Return whether a word without a capital stays unchanged in its line, which ends before the index ``end``."""
@@ -361,10 +362,10 @@ class SpanFinder:
 
         The word must begin a line, a sentence or an entry of a list. A replaced word or a title must follow the comma.
         """
-        for place, after in ((place, place + 1) for place in capitalized if place + 1 < end):
+        for place in [place for place in capitalized if self._words[place].flags & SURNAME and place + 1 < end]:
+            after = place + 1
             if (
-                self._words[place].flags & SURNAME
-                and self._gaps[after] == ", "
+                self._gaps[after] == ", "
                 and (self._hidden[after] or self._words[after].entity_type == "title")
                 and (self._follows_break(place) or self._starts_sentence(place))
             ):
@@ -382,7 +383,8 @@ class SpanFinder:
         return before.entity_type == "particle" and before.token_class == CAPITALIZED
 
     def _hide_member(self, index: int, end: int) -> None:
-        for at in range(index, self._find_member_end(index, end)):
+        self._hidden[index] = True
+        for at in range(index + 1, self._find_member_end(index, end)):
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
@@ -391,7 +393,7 @@ class SpanFinder:
         The marked words are replaced as one name, so the output does not reveal which of them are common words.
         """
         words, first = self._words, indices[0]
-        if self._is_first_name(first, end) or self._is_whole_name(indices, end):
+        if not words[first].flags or self._is_first_name(first, end) or self._is_whole_name(indices, end):
             pass
         elif words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
@@ -400,7 +402,7 @@ class SpanFinder:
             indices = () if is_kept else indices
         if indices and words[indices[0]].flags & KEPT_NOUN and not self._follows_title(first):
             indices = drop_nouns(words, self._gaps, indices)
-        if not all(words[at].case == UPPER and is_emphasized(words[at]) for at in indices):
+        if not all(map(is_emphasized, [words[at] for at in indices])):
             for index in indices:
                 self._hide_member(index, end)
 
@@ -496,5 +498,7 @@ class SpanFinder:
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
     """Return ``UPPER`` if all words of a name except initials and particles (*de*) are in capitals; else ``TITLE``."""
-    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
-    return TITLE if any(token.case != UPPER for token in words) else UPPER
+    for token in tokens:
+        if token.case != UPPER and token.token_class == CAPITALIZED and token.entity_type != "particle":
+            return TITLE
+    return UPPER
