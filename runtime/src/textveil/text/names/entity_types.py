@@ -301,12 +301,12 @@ class EntityClassifier:
         yield from merge_kept_mentions(entries, self._is_kept) if self._kept_types else entries
 
     def _join_titles(self, blocks: Iterable[list[str | EntityMention]]) -> Iterator[str | EntityMention]:
-        """Yield the elements of some lists. A title directly after a first name becomes a part of the name."""
         held, title_at = list[str | EntityMention](), 0  # an entity, the text after it, and a title at that index
         for block in blocks:
-            if not title_at and TITLES.isdisjoint([entry.span.entity_type for entry in block if type(entry) is not str]):
+            types = [entry.span.entity_type for entry in block if not isinstance(entry, str)]
+            if not title_at and TITLES.isdisjoint(types):  # usual
                 held += block
-                last = next((at for at in range(len(held) - 1, 0, -1) if type(held[at]) is not str), 0)
+                last = max(0, len(held) - 1 - isinstance(held[-1], str))
                 yield from held[:last]
                 del held[:last]
                 continue
@@ -351,16 +351,8 @@ class EntityClassifier:
     ) -> EntityMention:
         if folded is None:
             folded = span.tokens[0].key if len(span.tokens) == 1 else span.text.lower()
-        return create_tuple(
-            EntityMention,
-            (
-                entity_type,
-                span.case,
-                (create_tuple(MentionPart, (entity_type, layout, folded, span.text)),),
-                span,
-                span.text,
-            ),
-        )
+        parts = (create_tuple(MentionPart, (entity_type, layout, folded, span.text)),)
+        return create_tuple(EntityMention, (entity_type, span.case, parts, span, span.text))
 
     def _classify_word(self, span: EntitySpan, folded: str) -> str:
         if span.preceding_word == AFTER_TITLE:

@@ -302,7 +302,7 @@ class NamesReader:
         All tokens together would need many times the memory of the text.
         """
         words, spellings, special_indices = list[NamesToken](), list[str](), array("I")
-        gap, find_listed, searched_to = "", self._lexicon.listed_tokens.get, 0
+        gap, searched_to = "", 0
         masked = None if self._own_types is None else self._own_types.mask_text(text)
         text = text if masked is None else masked.text
         is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read so fast that it needs no check for cancellation
@@ -312,9 +312,8 @@ class NamesReader:
                 check_work()
             if len(self._recent_chunks) > _MAX_CHUNKS:
                 self._recent_chunks, self._older_chunks = {}, self._recent_chunks
-            for chunk, chunk_tokens in zip(chunks, map(find_listed, chunks), strict=True):
-                if chunk_tokens is None:
-                    chunk_tokens = self._recent_chunks.get(chunk) or self._tokenize_new_chunk(chunk)
+            found = self._lexicon.tokenize_chunks(chunks, self._recent_chunks, self._older_chunks, self._tokenize_chunk)
+            for chunk, chunk_tokens in zip(chunks, found, strict=True):
                 if masked is not None:
                     chunk_tokens = masked.fill_chunk(chunk, chunk_tokens, self._tokenize_chunk)
                 if type(chunk_tokens) is NamesToken:
@@ -352,12 +351,6 @@ class NamesReader:
         if may_have_spelled(words, special_indices):
             merge_spelled(words, spellings, special_indices, self._rules)
         yield TokenWindow(words, spellings, special_indices)
-
-    def _tokenize_new_chunk(self, chunk: str) -> ChunkTokens:
-        """Return the tokens of a chunk (text between blanks) that is not in the newer cache, and add them to it."""
-        tokens = self._older_chunks.get(chunk) or self._lexicon.tokenize_chunk(chunk, self._tokenize_chunk)
-        self._recent_chunks[chunk] = tokens
-        return tokens
 
 
 def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:

@@ -21,17 +21,18 @@ from textveil.text.names.detector import SpanDetector, hide_detected_spans
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, GivenNameLinker, MentionPart
 from textveil.text.names.guarantee import LONG_NUMBERS, ReplacementStyle
 from textveil.text.names.read import NamesReader, ReadingRules, ReadText
-from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags, write_with_pairs
-from textveil.text.names.surrogates import SurrogatePools
-from textveil.text.names.tokens import (
-    IDENTIFIER_PIECE,
-    JSON_NUMBER_CASE,
-    KNOWN_PERSON,
-    RANDOMIZED_POOL,
-    create_tuple,
+from textveil.text.names.reply_pairs import (
+    RewrittenElement,
+    are_independent,
+    join_with_tags,
+    quote_json_tags,
+    write_tags,
+    write_with_pairs,
 )
+from textveil.text.names.surrogates import SurrogatePools
+from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED_POOL
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
-from textveil.text.restore import Restorer, escape_tags
+from textveil.text.restore import Restorer
 from textveil.text.statement import RewrittenDocument
 from textveil.work_steps import check_work
 
@@ -349,9 +350,10 @@ class _SurrogateSpellings:
             The outline has an entry for each entity, even if its replacement happens to equal the original.
         """
         tags = [draw for draw in draws if isinstance(draw, str)]
+        if tags and len(tags) == len(draws) and are_independent(elements):
+            return write_tags(elements, tags, keeps_originals=self._keeps_originals)
         if tags:
-            is_plain = len(tags) == len(draws) and _are_independent(elements)
-            return self._write_tags(elements, tags) if is_plain else self._write_with_tags(elements, draws, words)
+            return self._write_with_tags(elements, draws, words)
         rest, parts, entries = iter(draws), list[str](), list[tuple[int, str, str]]()
         outputs = self._spell_mentions(elements, draws)
         for element in elements:
@@ -364,26 +366,6 @@ class _SurrogateSpellings:
             parts.append(next(words) if draw is None else next(outputs))
         return "".join(parts), SpanOutline(entries, [*map(len, parts)])
 
-    def _write_tags(self, elements: Sequence[str | EntityMention], tags: Sequence[str]) -> tuple[str, SpanOutline]:
-        """Return the result of ``write_text`` for a text in which each entity gets a tag or is removed.
-
-        Args:
-            elements: Unchanged parts and entities of the text, of which none affects another (``_are_independent``).
-            tags: The tag of each entity; empty for a removed one.
-        """
-        remaining, keeps_originals = iter(tags), self._keeps_originals
-        parts = [element if isinstance(element, str) else next(remaining) for element in elements]
-        entries = [
-            (
-                place,
-                PUBLIC_TYPE_NAMES.get(element.entity_type, element.entity_type),
-                element.span.text if keeps_originals else "",
-            )
-            for place, element in enumerate(elements)
-            if not isinstance(element, str)
-        ]
-        return "".join(parts), SpanOutline(entries, [*map(len, parts)])
-
     def _write_with_tags(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> tuple[str, SpanOutline | None]:
@@ -391,7 +373,7 @@ class _SurrogateSpellings:
         written = [*quote_json_tags(self.iterate_elements(elements, draws, words))]
         outline = outline_elements(written, PUBLIC_TYPE_NAMES, keeps_originals=self._keeps_originals)
         has_tags = any(isinstance(draw, str) and draw.startswith("[") for draw in draws)
-        text = _join_with_tags(written) if has_tags else "".join(element.output for element in written)
+        text = join_with_tags(written) if has_tags else "".join(element.output for element in written)
         return text, outline if sum(outline.lengths) == len(text) else None
 
     def _spell_mentions(
@@ -446,13 +428,13 @@ class _SurrogateSpellings:
         rest = iter(draws)
         for element in elements:
             if isinstance(element, str):
-                yield create_tuple(RewrittenElement, (element, element, None, ()))
+                yield RewrittenElement(element, element)
                 continue
             draw, original = next(rest), element.span.text
             if draw is None:
                 yield RewrittenElement(output := next(words), original, parts=(output,))
             elif isinstance(draw, str):
-                yield create_tuple(RewrittenElement, (draw, original, element, ()))
+                yield RewrittenElement(draw, original, element)
             else:
                 yield self._spell_parts(element, draw)
 
@@ -503,25 +485,6 @@ def _describe_tag(public_type: str, mention: EntityMention) -> tuple[str, tuple[
         return describe_known_tag(mention)
     key = mention.equality_key  # a JSON number never shares a tag with the same digits in text
     return public_type, (("json",), *key) if mention.case == JSON_NUMBER_CASE else key
-
-
-def _are_independent(elements: Iterable[str | EntityMention]) -> bool:
-    """Return whether a tag for an entity changes no other part: no text has a bracket, and no number is one of JSON."""
-    return not any(["[" in entry if isinstance(entry, str) else entry.case == JSON_NUMBER_CASE for entry in elements])
-
-
-def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
-    """Join the parts of a text with tags, and escape the user's own text that looks like a tag.
-
-    Without the escape, restoring a reply would replace the user's own text too.
-    """
-    parts, last = list[str](), 0
-    for element in elements:
-        parts.append(element.output)
-        if element.mention is not None and not element.parts and element.output:
-            parts[last:-1] = [escape_tags("".join(parts[last:-1]))]
-            last = len(parts)
-    return "".join([*parts[:last], escape_tags("".join(parts[last:]))])
 
 
 def _compute_keyed_number(key: bytes, part: MentionPart) -> int:

@@ -16,7 +16,7 @@ from itertools import compress, islice, pairwise
 
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
-from textveil.text.names.lexicon import Lexicon, is_title_case, may_follow_initials, may_join_name
+from textveil.text.names.lexicon import Lexicon, may_join_name
 from textveil.text.names.name_cues import CuedNames, is_listed_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
@@ -58,7 +58,9 @@ from textveil.text.names.tokens import (
     find_member_end,
     is_emphasized,
     is_noun,
+    is_title_case,
     may_begin_name,
+    may_follow_initials,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_steps import STEPS_PER_CHECK, check_work
@@ -205,9 +207,8 @@ class SpanFinder:
 
     def _take_kept(self, index: int) -> str:
         """Return and consume the unchanged text between the last replaced word and the word at ``index``."""
-        spellings = self._spellings[2 * self._after_last_span : 2 * index + 1]
-        if self._kept:
-            spellings, self._kept = self._kept + spellings, []
+        spellings = self._kept + self._spellings[2 * self._after_last_span : 2 * index + 1]
+        self._kept.clear()
         return "".join(spellings)
 
     def _is_kept(self, index: int, end: int) -> bool:
@@ -362,13 +363,9 @@ class SpanFinder:
 
         The word must begin a line, a sentence or an entry of a list. A replaced word or a title must follow the comma.
         """
-        for place in [place for place in capitalized if self._words[place].flags & SURNAME and place + 1 < end]:
-            after = place + 1
-            if (
-                self._gaps[after] == ", "
-                and (self._hidden[after] or self._words[after].entity_type == "title")
-                and (self._follows_break(place) or self._starts_sentence(place))
-            ):
+        for place, after in [(at, at + 1) for at in capitalized if self._words[at].flags & SURNAME and at + 1 < end]:
+            is_lead = self._gaps[after] == ", " and (self._hidden[after] or self._words[after].entity_type == "title")
+            if is_lead and (self._follows_break(place) or self._starts_sentence(place)):
                 self._hidden[place] = True
 
     def _follows_particle_or_initials(self, index: int) -> bool:
@@ -383,8 +380,7 @@ class SpanFinder:
         return before.entity_type == "particle" and before.token_class == CAPITALIZED
 
     def _hide_member(self, index: int, end: int) -> None:
-        self._hidden[index] = True
-        for at in range(index + 1, self._find_member_end(index, end)):
+        for at in range(index, self._find_member_end(index, end)):
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
@@ -402,7 +398,7 @@ class SpanFinder:
             indices = () if is_kept else indices
         if indices and words[indices[0]].flags & KEPT_NOUN and not self._follows_title(first):
             indices = drop_nouns(words, self._gaps, indices)
-        if not all(map(is_emphasized, [words[at] for at in indices])):
+        if not all(words[at].case == UPPER and is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
 
@@ -498,7 +494,5 @@ class SpanFinder:
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
     """Return ``UPPER`` if all words of a name except initials and particles (*de*) are in capitals; else ``TITLE``."""
-    for token in tokens:
-        if token.case != UPPER and token.token_class == CAPITALIZED and token.entity_type != "particle":
-            return TITLE
-    return UPPER
+    words = [token for token in tokens if token.case != UPPER and token.token_class == CAPITALIZED]
+    return TITLE if any(token.entity_type != "particle" for token in words) else UPPER
