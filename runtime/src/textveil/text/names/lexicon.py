@@ -72,8 +72,7 @@ _ASCII_DIGITS = frozenset("0123456789")
 _PART_MARK = re.compile("[-/&]")
 #: ASCII marks that may follow a word; marks that may follow it or precede it, also typographic ones.
 PLAIN_MARKS, _END_MARKS, _OPENING_MARKS = ".,;:!?\"')", ".,;:!?\"')\u2019\u201d\u2026", '"(\u2018\u201c'
-#: Marks that may end a word and do not affect its class.
-_PLAIN_END_MARKS = frozenset(".,:!?")
+_PLAIN_END_MARKS = frozenset(".,:!?")  # marks that do not affect the class of the word before them
 #: Number of spellings of words of the public list (in a case, with a mark after it) that are cached across calls.
 _MAX_LISTED_TOKENS = 1 << 14
 
@@ -454,6 +453,8 @@ def may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]
     """
     for index in special_indices:
         token = words[index]
+        if len(token.text) > 1 and not token.flags & (NUMBER_WORD | INITIALS):
+            continue
         if token.flags & NUMBER_WORD or (
             is_letter(token)
             and ((index > 0 and is_letter(words[index - 1])) or any(map(is_letter, words[index + 1 : index + 2])))
