@@ -8,7 +8,6 @@ from fact_exchange import LEVELS, make_plan
 from planted import planted
 from textveil import Sanitizer
 from textveil.text.names.fact_numbers import NumberFacts
-from textveil.text.names.fact_products import ProductFacts
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader
@@ -186,17 +185,17 @@ KEPT = [
     ("useful", "at 00:02:34.070 he says it", "00:02:34.070"),
     ("useful", "a list: Violin, Battery, Sandbox and more", "Violin Battery Sandbox"),
     ("useful", "LLMs and APIs are new", "LLMs APIs"),
-    ("useful", "voy a la casa de un amigo", "de un"),
+    ("plain", "voy a la casa de un amigo", "de un"),
     ("useful", "We read the atachment of the letter now", "atachment"),
     ("useful", "There are sixteen teams. First of all, read it", "sixteen First"),
     ("useful", "I worked there (06/2019 - 08/2023) as a cook", "06/2019 08/2023"),
     ("useful", "call get_gas_price(max_total) with gasPrice", "get_gas_price max_total gasPrice"),
-    ("useful", "Es una palabra que siempre dice", "una palabra"),
+    ("plain", "Es una palabra que siempre dice", "una palabra"),
     ("plain", "请将这段话翻译成中文：the report。帮我写一封邮件", "请将这段话翻译成中文 the report 帮我写一封邮件"),
     ("plain", "As a UI/UX developer: (ii) design", "UI/UX ii"),
     ("plain", "以下の文章を英語に翻訳してください", "以下の文章を英語に翻訳してください"),
-    ("useful", "переведи текст на русский", "переведи текст на русский"),
-    ("useful", "Voici l'image et l\u2019histoire de ma vie", "l'image l\u2019histoire"),
+    ("plain", "переведи текст на русский", "переведи текст на русский"),
+    ("plain", "Voici l'image et l\u2019histoire de ma vie", "l'image l\u2019histoire"),
     ("plain", "In it val size = 5 and len(items) of it", "val len"),
     ("useful", "# Marketing\nand the plan of it", "Marketing"),
     ("useful", "I get error 404, HTTP status 503 and exit code 137 now", "404 503 137"),
@@ -286,29 +285,6 @@ def test_a_list_without_blanks_has_a_largest_length(sanitizer: Sanitizer, count:
     assert (list_hidden(make_plan(sanitizer, "useful"), f"Choose {colors} today") == "") == is_kept
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "She is a Nokia engineer; by her Nokia internship of it",
-        "Nokia fired me; I quit Nokia; my Nokia badge",
-        "I worked for two years with the old Nokia",
-        "my job is to be the voice of Nokia",
-        "the Nokia phone team is here",
-        "an email from Nokia came",
-        "She is at Nokia now",
-        "the letter by Kowal, Nokia is here",
-        "Kowal, Nokia",
-        "Kowal\nNokia",
-        "Our Nokia is old",
-    ],
-)
-def test_a_company_that_may_be_an_employer_is_hidden(sanitizer: Sanitizer, text: str) -> None:
-    plan = make_plan(sanitizer, "useful")
-    assert "Nokia" in list_hidden(plan, text)
-    assert "Nokia" not in list_hidden(make_plan(sanitizer, "public"), text.replace("Kowal", "it"))
-    assert "instagram" in list_hidden(plan, text.replace("Nokia", "instagram"))
-
-
 def test_a_planted_fault_shows_a_house_number(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "He went past 14 Kowal"
     assert "14" in list_hidden(make_plan(sanitizer, "useful"), text)
@@ -321,25 +297,6 @@ def test_a_denied_company_is_hidden(sanitizer: Sanitizer) -> None:
     hidden = list_hidden(make_plan(sanitizer, "useful", ("nokia", "maps")), "Use the Nokia and the Google Maps of it")
     assert "Nokia" in hidden
     assert "Google Maps" in hidden
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("place.follows(index, words.work_words, _WORK_BEFORE)", "False"),
-        ("before.lower() in words.firm_leads", "False"),
-        ("place.get_word(at).lower() in words.work_words", "False"),
-        ("place.get_word(index + 1).lower() in words.roles", "False"),
-    ],
-)
-def test_a_planted_fault_shows_an_employer(
-    sanitizer: Sanitizer, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "She is at Nokia now.\nI worked for us, like Nokia.\nSee the Nokia nurse.\nSee the Nokia phone team"
-    plan = make_plan(sanitizer, "useful")
-    assert list_hidden(plan, text).count("Nokia") == 4
-    monkeypatch.setattr(ProductFacts, "_is_product_place", planted(ProductFacts._is_product_place, change))
-    assert list_hidden(make_plan(sanitizer, "useful"), text).count("Nokia") == 3
 
 
 def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:

@@ -66,6 +66,11 @@ READ_FAULTS: dict[str, Fault] = {
         "add_surnames",
         ("(not joins[number] or replaced[number + 1])", "replaced[number + 1]"),
     ),
+    "a function word ends a name by the word before it": (
+        spans,
+        "add_surnames",
+        ("not token.flags & ENDS_NAME", 'not (token.flags & ENDS_NAME and tokens[number - 2].text < "N")'),
+    ),
     "a surname before a comma is hidden by the name behind it": (
         SpanFinder,
         "_hide_surnames",
@@ -102,6 +107,11 @@ READ_FAULTS: dict[str, Fault] = {
         "_tokenize_core",
         ("core.lower() in self._kept_whole and", '(core.lower() in self._kept_whole or core[1:2] == "/") and'),
     ),
+    "a value of a table row is cut off by its digits": (
+        tokenizer.ChunkTokenizer,
+        "_tokenize_separated",
+        ("_VALUE.fullmatch(core)", 'core[0] < "7" and _VALUE.fullmatch(core)'),
+    ),
     "a group of an account number is read": (
         numbers,
         "_is_iban_group",
@@ -131,8 +141,8 @@ READ_FAULTS: dict[str, Fault] = {
     ),
     "only a listed name begins a name behind a cue": (
         CuedNames,
-        "hide",
-        ("may_begin = self._is_unlisted(token) or", "may_begin ="),
+        "_find_name_end",
+        (" or self._is_unlisted(words[index])", ""),
     ),
     "only listed names continue a name behind a cue": (
         CuedNames,
@@ -143,6 +153,21 @@ READ_FAULTS: dict[str, Fault] = {
         CuedNames,
         "_is_in_no_name",
         ("return before.token_class == KEPT and", "return True or"),
+    ),
+    "a name that another cue hides is no label": (
+        CuedNames,
+        "_is_replaced",
+        ("if self._hidden[index] or token", "if token"),
+    ),
+    "a noun that a name before it hides is no label": (
+        CuedNames,
+        "_is_replaced",
+        ("return token.entity_type", "return False and token.entity_type"),
+    ),
+    "a label is told by its string": (
+        CuedNames,
+        "_is_replaced",
+        ("(REPLACED, DIGITS):", '(REPLACED, DIGITS) and token.key < "n":'),
     ),
     "an account name is told by its words": (
         tokenizer,

@@ -249,3 +249,12 @@ def test_places(tmp_path: Path) -> None:
     assert is_inside(tmp_path / "a", tmp_path / "a")
     assert not is_inside(tmp_path / "ab", tmp_path / "a")
     assert not is_inside(tmp_path / "ab", tmp_path / "nothing")
+
+
+def test_a_dash_as_output_is_standard_output(here: HERE, place: Path) -> None:
+    before = held(place)
+    for run in ("sanitize in.txt --style tag -o -", "sanitize in.csv -c note -o -", "ledger export books/ledger -o -"):
+        result = here(*run.split())
+        assert result.code == 0, run
+        assert result.out.strip(), run
+    assert held(place) == before

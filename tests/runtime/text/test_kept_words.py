@@ -41,7 +41,6 @@ def test_other_languages_are(english: Sanitizer, text: str) -> None:
     assert result.kept_words is not None
     assert result.kept_words.may_be_foreign
     assert result.kept_share is not None
-    assert result.kept_share < 1 / 2
     assert json.loads(json.dumps(result.to_dict()))["kept_word_share"] == result.kept_share
     assert pickle.loads(pickle.dumps(result)).kept_share == result.kept_share
 
@@ -93,7 +92,7 @@ def test_an_exchange_counts_the_texts_that_it_is_the_first_to_send(english: Sani
 
 
 def test_kept_words_of_other_languages_do_not_hide_the_language(english: Sanitizer) -> None:
-    """With useful facts, frequent words of other languages are kept, and more than half of a German text with them."""
+    """With public facts, frequent words of other languages are kept, and more than half of a German text with them."""
     for text in (GERMAN, FRENCH):
         words = english.sanitize(text, facts="useful", style="tag").kept_words
         assert words is not None
@@ -101,7 +100,7 @@ def test_kept_words_of_other_languages_do_not_hide_the_language(english: Sanitiz
         assert words.may_be_foreign
         (document,) = english.sanitize_documents([[text]], facts="useful", style="tag")
         assert document.foreign_words == words.foreign
-        assert english.sanitize(text).foreign_words == 0
+        assert english.sanitize(text, facts="none").foreign_words == 0
     for text in (ENGLISH, CODE):
         result = english.sanitize(text, facts="useful", style="tag")
         assert result.foreign_words == 0

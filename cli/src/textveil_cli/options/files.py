@@ -24,10 +24,21 @@ _SIZE_PATTERN = re.compile(r"(\d{1,12})([kMG]?)B?")
 _SIZE_UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
 _REPORT_ENDINGS = (".html", ".htm")
 
+
+def _read_output_path(output: Path | None) -> Path | None:
+    """Return ``None``, for standard output, if the path is ``-``, as other commands read it."""
+    return None if output == Path("-") else output
+
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PrivateOutput = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Write to this file, readable by its owner alone, completely or not at all."),
+    typer.Option(
+        "--output",
+        "-o",
+        callback=_read_output_path,
+        help="Write to this file, readable by its owner alone, completely or not at all.",
+    ),
 ]
 
 
@@ -67,7 +78,12 @@ class OutputOptions:
     heading: ClassVar[str] = "Output"
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this file instead of standard output, completely or not at all."),
+        typer.Option(
+            "--output",
+            "-o",
+            callback=_read_output_path,
+            help="Write to this file instead of standard output (-), completely or not at all.",
+        ),
     ] = None
     as_json: Annotated[
         bool,

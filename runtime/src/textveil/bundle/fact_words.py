@@ -67,7 +67,8 @@ class FactWords:
             comma and a name, as in ``Best, Anna``.
         platforms: Widely used programs and platforms, such as ``youtube``.
         firm_leads: Words before a company that may be an employer or a business partner, such as ``at``.
-        work_words: Words near the name of an employer, such as ``job`` and ``internship``.
+        work_words: Words near the name of an employer, such as ``job`` and ``internship``. An entry with a hyphen at
+            its start is a word after the name and at least one more word: ``-me``, as in ``IBM let me go``.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_cues: One or two words before the name of a person. A blank follows them, or the comma or colon at the end
             of the entry: ``hi``, ``this is``, ``regards,``, ``name:``.

@@ -174,7 +174,7 @@ class ConversationTextRewriter:
     def _count_words(self, read: ReadText | ReadTextStream, written: str) -> None:
         kept, replaced, foreign = self._exchange.kept_words
         facts = self._shared.plan.facts
-        if facts is not None and facts.strings.is_useful:
+        if facts is not None:
             strings = facts.strings
             foreign += min(read.kept_count, count_foreign_words(written, strings.is_foreign, strings.common.get))
         self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words, foreign)

@@ -27,8 +27,8 @@ class KeptWords(NamedTuple):
     Attributes:
         kept: Number of words left unchanged.
         replaced: Number of replaced words that are on no list.
-        foreign: Number of unchanged words that belong to other languages. With the option ``facts="useful"``, frequent
-            words of several languages are left unchanged.
+        foreign: Number of unchanged words that belong to other languages. Unless the option ``facts`` is ``none``,
+            frequent words of several languages are left unchanged.
     """
 
     kept: int = 0

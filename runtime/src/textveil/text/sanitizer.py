@@ -309,7 +309,8 @@ class Sanitizer:
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
         facts = cast("NamesPlan", plan).facts if plan.terms.mechanism == "names" else None
         count_foreign: Callable[[str], int] | None = None
-        if facts is not None and (strings := facts.strings).is_useful:  # only then other languages' words are kept
+        if facts is not None:  # only then other languages' words are kept
+            strings = facts.strings
             from textveil.text.kept_words import count_foreign_words  # lazy: most calls keep no such words
 
             count_foreign = partial(count_foreign_words, is_foreign=strings.is_foreign, find_common=strings.common.get)

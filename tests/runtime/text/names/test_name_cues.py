@@ -25,6 +25,14 @@ Ask for _hope_ _price_
 A dog called _grace_.
 The user _coffee-lover-1990_
 hi _mark_, it is late
+Surname: _price_
+The author = _hope_ _price_, he left
+_Zork_: _mark_
+_Zork_=_will_
+<name>_joy_</name>
+{"Name": "_joy_ _king_", "unit": "joy"} joy
+{"User": {"patient": "_hope_", "of": "hope"}, "names": ["_joy_", "_will_"]}
+_Zork_: will do it
 Hi there, it is
 Hi all, it is
 I'm will to it

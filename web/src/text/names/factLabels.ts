@@ -71,7 +71,7 @@ export class LabelFacts {
       return (strings.isStart(others) || strings.isFunctionWord(others)) && this.#isChoicePlace(place, index);
     if (tokens.length !== 1 || span.tokens.length !== 1) return false;
     if (strings.isUseful && this.#isTechnical(span.text)) return place.hasWordBeside(index, isLower);
-    if (strings.isAcronym(span.text))
+    if (strings.isAcronym(span.text) && !followsPlate(place, index))
       return place.getGap(index + 1) === " " && strings.isNoun(place.getWord(index + 1));
     return first.case === TITLE && this.#isLabel(place, index, first.key);
   }
@@ -128,6 +128,10 @@ export class LabelFacts {
     return place.beginsClause(index, isDeterminer ? undefined : startFollowers);
   }
 }
+
+/** Return whether an identifier is directly before a word, which may be the end of a license plate: `LB67 RTO`. */
+export const followsPlate = (place: LinePlaces, index: number): boolean =>
+  place.getClass(index - 1) === "id" && place.getGap(index) === " ";
 
 /** Return whether a mention is in brackets with few words beside it: `[Name of Company]`, `{First Name}`. */
 export const isPlaceholder = (place: LinePlaces, index: number): boolean =>

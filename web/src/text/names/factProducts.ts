@@ -8,6 +8,10 @@ import type { NamesToken } from "./tokens.js";
 
 /** Number of words before and after a name in which a word such as *job* shows that the name is an employer. */
 const [WORK_BEFORE, WORK_AFTER] = [10, 4];
+/** Number of words before *for the* in which an occupation shows that the name after it is an employer. */
+const ROLE_BEFORE = 3;
+/** Words of which one and *in* or *at* may precede a home. */
+const HOME_WORDS = new Set(["born", "live", "lived", "lives", "living"]);
 /** Gaps between the names of a list, and the largest number of names that are read before one. */
 const [LIST_GAPS, MAX_NAMES] = [new Set([", ", "/"]), 16];
 
@@ -30,22 +34,41 @@ export class ProductFacts {
     return isKept && tokens.length > 0 && this.#isProductPlace(place, index);
   }
 
+  /** Return whether words such as *Fresh Start* are behind *at*, *call* or *live in*, or before a word and *me*. */
+  isPartyPlace(place: LinePlaces, index: number): boolean {
+    const { workWords, firmLeads, nameCues } = this.strings.words;
+    const before = place.getGap(index) === " " ? place.getWord(index - 1) : "";
+    if (firmLeads.has(before) || workWords.has(before) || nameCues.has(before)) return true;
+    return place.follows(index, HOME_WORDS, 2) || this.#actsOnWriter(place, index);
+  }
+
+  /** Return whether another word and then *me* follow a name: *IBM let me go*. */
+  #actsOnWriter(place: LinePlaces, index: number): boolean {
+    for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++)
+      if (at > index + 1 && this.strings.words.workWords.has(`-${place.getWord(at).toLowerCase()}`)) return true;
+    return false;
+  }
+
   #isPublic(key: string): boolean {
     return this.strings.isUseful && this.strings.isShared(key) && !this.strings.isPerson(key);
   }
 
   /** Return whether the kept words near a name show that a text uses or discusses it. */
   #isProductPlace(place: LinePlaces, index: number): boolean {
-    const { workWords, firmLeads, roles } = this.strings.words;
+    const { workWords, firmLeads, roles, determiners } = this.strings.words;
     const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
     if (place.follows(index, workWords, WORK_BEFORE) || roles.has(after.toLowerCase())) return false;
     for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++)
       if (workWords.has(place.getWord(at).toLowerCase())) return false;
+    if (this.#actsOnWriter(place, index)) return false;
     let first = index;
     while (LIST_GAPS.has(place.getGap(first)) && place.getClass(first - 1) === CAPITALIZED_RUN)
       if (index - --first > MAX_NAMES) return false;
     const before = place.getGap(first) === " " ? place.getWord(first - 1) : "";
-    if (firmLeads.has(before.toLowerCase())) return false;
+    // an occupation, a word such as "for", and an article: *a nurse for the*
+    const isOfRole = determiners.has(before) && first > 1 && place.getGap(first - 1) === " ";
+    const lead = isOfRole && place.follows(first - 2, roles, ROLE_BEFORE) ? place.getWord(first - 2) : before;
+    if (firmLeads.has(lead.toLowerCase())) return false;
     return isLower(before) || (gap === " " ? isLower(after) : /^['\u2019]$/.test(gap) && after === "s");
   }
 }

@@ -3,7 +3,7 @@
 import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { FACTS } from "../../constants.js";
-import { isAccountName, isJoinedText, splitIdentifier } from "../identifiers.js";
+import { hasNumberedWord, isAccountName, isJoinedText, splitIdentifier } from "../identifiers.js";
 import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
 import type { Facts } from "./facts.js";
 import { CAPITALIZED, MIN_SPELLED, type NamesToken } from "./tokens.js";
@@ -155,16 +155,14 @@ export class FactStrings {
 
   #isForeign(word: string): boolean {
     const isListed = this.lists.factLists.foreign.has(word) || this.words.foreignWords.has(word);
-    const isKept = (this.isUseful && isListed) || isJoinedText(word, this.words.joinedWords, this.denied);
-    return isKept && this.#isFree(word);
+    return (isListed || isJoinedText(word, this.words.joinedWords, this.denied)) && this.#isFree(word);
   }
 
   /** Return whether a key such as *l'image* consists of an elided word and a word that is no name. */
   isElided(key: string): boolean {
     const mark = key.indexOf("'");
     const rest = key.slice(mark + 1);
-    if (!this.isUseful || mark < 0 || !this.words.elisions.has(key.slice(0, mark)) || [...rest].length < MIN_ELIDED)
-      return false;
+    if (mark < 0 || !this.words.elisions.has(key.slice(0, mark)) || [...rest].length < MIN_ELIDED) return false;
     if (this.#isForeign(rest)) return true;
     const flags = this.getFlags(rest);
     return flags !== 0 && !(flags & (NAME | CENSUS)) && !this.isPerson(rest) && !this.denied.has(rest);
@@ -177,7 +175,7 @@ export class FactStrings {
 
   /** Return whether a function word of another language is also a name of a person, such as *una*. */
   isLinked(word: string): boolean {
-    return this.isUseful && this.words.foreignWords.has(word) && this.#isSharedName(word);
+    return this.words.foreignWords.has(word) && this.#isSharedName(word);
   }
 
   /** Return whether a word of source code is also a name of a person, such as *val*. */
@@ -442,6 +440,8 @@ export class FactStrings {
     if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text) || isAccountName(text)) return false;
     const pieces = splitIdentifier(text);
     if (!this.hasPlainDigits(pieces) || this.hasSpelledNumber(pieces)) return false;
+    const { identifierPieces, labelNouns } = this.words;
+    if (pieces.some(beginsWithDigit) && !hasNumberedWord(text, identifierPieces, labelNouns)) return false;
     const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
     if (words.length > 1 && words.some((word) => this.words.namePrefixes.has(word))) return false;
     const others = words.filter((word) => !this.isPiece(word));

@@ -21,6 +21,7 @@ import { explainPieces, type PreviewPiece } from "./explanation.js";
 import { type ErrorsShown, FactRules, listValueTypes } from "./facts.js";
 import { COPIED, countOpenBrackets, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
+import { findValueCue } from "./nameCues.js";
 import { OwnSurrogatePools, OwnTypes } from "./ownTypes.js";
 import { SpanFinder } from "./spans.js";
 import { mergeSpelled } from "./spelledTokens.js";
@@ -227,9 +228,10 @@ export class NamesPlan {
         );
         const replacedWords = mentions.filter(({ entityType }) => entityType === "word").length;
         const written = document.writeTexts();
-        const foreign = this.facts.strings.isUseful // otherwise words of other languages are not kept
-          ? countForeignWords(written.texts.join(" "), (word) => this.facts.strings.isForeignWord(word))
-          : 0;
+        const foreign =
+          this.facts.level === NO_FACTS // it keeps no words of other languages
+            ? 0
+            : countForeignWords(written.texts.join(" "), (word) => this.facts.strings.isForeignWord(word));
         documentsOut.push({ ...written, tokens, replacedWords, foreignWords: Math.min(tokens, foreign) });
       }
       [batch, characters] = [[], 0];
@@ -301,22 +303,29 @@ export class NamesPlan {
       return new SpanFinder(words, gaps, isLetter, rules);
     });
     let [depth, hidesNested] = [-1, false]; // brackets open behind the key of a secret; -1: no such key
+    let [cue, cueDepth] = ["", 0]; // the cue that the last key is, and brackets open behind it
     return finders.map((finder, index): ReadText => {
       const { text, isFirst, copiedBefore, isKey, isWhole } = parts[index] as ReadPart;
       if (isFirst) depth = -1;
       if (depth >= 0) depth = countOpenBrackets(copiedBefore, depth);
+      cueDepth = cue && !isFirst ? countOpenBrackets(copiedBefore, cueDepth) : -1;
+      if (isKey || cueDepth < 0) cue = "";
       const keepsCommon = hasCapitals || (isKey && /^[A-Za-z]+$/.test(text)); // a key of one word
       const elements = classifier.mergeKept(
         finder
-          .iterateElements(keepsCommon)
+          .iterateElements(keepsCommon, cue)
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
-      if (this.facts.level === NO_FACTS || (depth >= 0 && !isKey)) return { elements, keptCount: finder.keptCount };
+      if (this.facts.level === NO_FACTS || (depth >= 0 && !isKey)) {
+        if (isKey) [cue, cueDepth] = [findValueCue(elements, rules.facts), 0];
+        return { elements, keptCount: finder.keptCount };
+      }
       const found = this.facts.keepFacts(
         elements,
         (span) => classifier.classifySpan(span, hasCapitals),
         hasCapitals && isWhole ? errorsShown : "hidden", // keys and values of JSON stay as they are
       );
+      if (isKey) [cue, cueDepth] = [findValueCue(found.elements, rules.facts), 0];
       if (isKey && !(depth > 0 && hidesNested)) {
         depth = this.facts.namesSecret(found.elements) ? 0 : -1;
         hidesNested = found.elements.every((element) => typeof element === "string");

@@ -68,6 +68,7 @@ export class SpanFinder implements TokenLine {
   /** Index of the first word after the last span. */
   #afterLastSpan = 0;
   #hasCapitals = false;
+  #cue = "";
   /** Last kept number of a list. */
   #lastListNumber: readonly number[] = [];
   readonly #hidden: Uint8Array;
@@ -84,9 +85,9 @@ export class SpanFinder implements TokenLine {
     this.#hidden = new Uint8Array(words.length);
   }
 
-  /** Return kept texts and entity spans. `hasCapitals` states whether the document has a capital letter. */
-  iterateElements(hasCapitals: boolean): TextElement[] {
-    this.#hasCapitals = hasCapitals;
+  /** Return kept texts and entity spans of a text whose JSON key is a `cue`, in a document with a capital or without. */
+  iterateElements(hasCapitals: boolean, cue: string): TextElement[] {
+    [this.#hasCapitals, this.#cue] = [hasCapitals, cue];
     const elements: TextElement[] = [""];
     const { words, gaps } = this;
     for (this.start = 0; this.start < words.length; this.start = this.end) {
@@ -117,7 +118,7 @@ export class SpanFinder implements TokenLine {
     }
     if (capitalized.length > 0) this.#hideCapitalized(capitalized);
     this.#hideSurnames(capitalized);
-    hideCuedNames(this, this.#hidden, this.#hasCapitals, this.rules.facts);
+    hideCuedNames(this, this.#hidden, this.#hasCapitals, this.rules.facts, this.#cue);
     let keptText = elements.pop() as string;
     for (let index = this.start; index < this.end; ) {
       const word = this.#getWord(index);
@@ -342,13 +343,12 @@ export class SpanFinder implements TokenLine {
         this.#followsTitle(index) ||
         this.#isFirstName(index),
     );
-    const isJoined = capitalized
-      .slice(1)
-      .map(
-        (index, number) =>
-          this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index)),
-      );
-    const hidden = addSurnames(isReplaced, isJoined);
+    const isJoined = capitalized.map((index, number) => {
+      const isNext = number > 0 && this.#findMemberEnd(capitalized[number - 1] ?? 0) === index;
+      return isNext && includesWord(data.joins, this.#getGap(index));
+    });
+    const words = capitalized.map((index) => this.#getWord(index));
+    const hidden = addSurnames(isReplaced, isJoined, words);
     for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 

@@ -121,7 +121,7 @@ class LabelFacts:
             return False
         if self._strings.is_useful and self._is_technical(span.text):
             return place.has_word_beside(index, str.islower)
-        if self._strings.is_acronym(span.text):
+        if self._strings.is_acronym(span.text) and not follows_plate(place, index):
             return place.gaps[index + 1] == " " and self._strings.is_noun(place.get_word(index + 1))
         return tokens[0].case == TITLE and self._is_label(place, index, tokens[0].key)
 
@@ -190,6 +190,11 @@ class LabelFacts:
         if key in self._words.start_followers and marks & FUNCTION:
             return place.begins_clause(index, None)
         return place.begins_clause(index, self._words.start_followers)
+
+
+def follows_plate(place: LinePlaces, index: int) -> bool:
+    """Return whether an identifier is directly before a word, which may be the end of a license plate: ``LB67 RTO``."""
+    return place.get_class(index - 1) == "id" and place.gaps[index] == " "
 
 
 def is_placeholder(place: LinePlaces, index: int) -> bool:

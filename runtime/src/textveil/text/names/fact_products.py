@@ -11,6 +11,10 @@ from textveil.text.names.tokens import CAPITALIZED_RUN, NamesToken
 
 #: Number of words before and after a name in which a word such as *job* shows that the name is an employer.
 _WORK_BEFORE, _WORK_AFTER = 10, 4
+#: Number of words before *for the* in which an occupation shows that the name after it is an employer.
+_ROLE_BEFORE = 3
+#: Words of which one and *in* or *at* may precede a home.
+_HOME_WORDS = frozenset(("born", "live", "lived", "lives", "living"))
 #: Gaps between the names of a list, and the largest number of names that are read before one.
 _LIST_GAPS, _MAX_NAMES = frozenset((", ", "/")), 16
 _APOSTROPHES = frozenset(("'", "\u2019"))
@@ -25,6 +29,7 @@ class ProductFacts:
 
     def __init__(self, strings: FactStrings) -> None:
         self._strings, self._words = strings, strings.words
+        self._before_parties = self._words.firm_leads | self._words.work_words | self._words.name_cues
 
     def is_kept_word(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether the rules leave a lower-case word unchanged as a program or website: *a youtube video*.
@@ -54,6 +59,28 @@ class ProductFacts:
         is_name = all(listed or self._strings.is_plain_word(token.key) for token, listed in pairs)
         return is_name and self._is_product_place(place, index)
 
+    def is_party_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether capitalized common words, such as *Fresh Start*, may name a company, a home or a person.
+
+        The words are after a word such as *at*, *sued* or *call*, after *live in*, or before another word and *me*.
+
+        Args:
+            place: The lines that contain the words.
+            index: Index of the words among the items of these lines.
+        """
+        if place.follows_word(index, self._before_parties.__contains__) or place.follows(index, _HOME_WORDS, 2):
+            return True
+        return self._acts_on_writer(place, index)
+
+    def _acts_on_writer(self, place: LinePlaces, index: int) -> bool:
+        """Return whether another word and then *me* follow a name, as in *IBM let me go*."""
+        for at in range(index + 1, min(index + 1 + _WORK_AFTER, len(place.mentions))):
+            if place.has_break(at):
+                return False
+            if at > index + 1 and f"-{place.get_word(at).lower()}" in self._words.work_words:
+                return True
+        return False
+
     def _is_public(self, key: str) -> bool:
         strings = self._strings
         return strings.is_useful and strings.is_shared(key) and key not in strings.persons
@@ -61,8 +88,9 @@ class ProductFacts:
     def _is_product_place(self, place: LinePlaces, index: int) -> bool:
         """Return whether the unchanged words near a name show that a text uses or discusses it.
 
-        A lower-case word must be next to the name, or before a list of names. It is not a word such as *at*, and no
-        word of work, such as *job*, is near: the name may be an employer there.
+        A lower-case word must be next to the name, or before a list of names. The name may be an employer, and the
+        result is false, after a word such as *at*, also with an article and after an occupation (*a nurse for the*),
+        near a word of work, such as *job*, and before another word and *me* (*let me go*).
         """
         words = self._words
         if place.follows(index, words.work_words, _WORK_BEFORE) or place.get_word(index + 1).lower() in words.roles:
@@ -72,13 +100,18 @@ class ProductFacts:
                 break
             if place.get_word(at).lower() in words.work_words:
                 return False
+        if self._acts_on_writer(place, index):
+            return False
         first = index
         while place.gaps[first] in _LIST_GAPS and place.get_class(first - 1) == CAPITALIZED_RUN:
             first -= 1
             if index - first > _MAX_NAMES:
                 return False
         before = place.get_word(first - 1) if place.gaps[first] == " " else ""
-        if before.lower() in words.firm_leads:
+        lead = before
+        if before in words.determiners and first > 1 and place.gaps[first - 1] == " ":
+            lead = place.get_word(first - 2) if place.follows(first - 2, words.roles, _ROLE_BEFORE) else ""
+        if lead.lower() in words.firm_leads:
             return False
         after, gap = place.get_word(index + 1), place.gaps[index + 1]
         return before.islower() or (gap == " " and after.islower()) or (gap in _APOSTROPHES and after == "s")

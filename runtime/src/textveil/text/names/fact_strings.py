@@ -10,7 +10,7 @@ from functools import cached_property
 
 from textveil.bundle.fact_words import CASED_UNITS, DEGREES, FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
-from textveil.text.identifiers import is_account_name, is_joined_text, split_identifier
+from textveil.text.identifiers import has_numbered_word, is_account_name, is_joined_text, split_identifier
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
@@ -128,18 +128,13 @@ class FactStrings:
         return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
     @cached_property
-    def _foreign_words(self) -> AbstractSet[str]:
-        return self.lists.fact_lists["foreign"] if self.is_useful else frozenset()
-
-    @cached_property
     def _joined_words(self) -> frozenset[str]:
         return self.words.joined_words - self.denied
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
-        """Function words of other languages that are also names of persons. Empty if ``facts`` is below ``useful``."""
-        words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
-        return words - self.surrogates - self.denied
+        """Function words of other languages that are also names of persons."""
+        return (self.words.foreign_words & self.persons) - self.surrogates - self.denied
 
     @cached_property
     def _code_names(self) -> frozenset[str]:
@@ -173,7 +168,7 @@ class FactStrings:
     def is_elided(self, key: str) -> bool:
         """Return whether a word is a short foreign word joined to a word that is no name, such as *l'image*."""
         lead, mark, rest = key.partition("'")
-        if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
+        if not (mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
         if self._is_foreign_word(rest):
             return True
@@ -186,7 +181,7 @@ class FactStrings:
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether the rules of ``facts`` leave a word of another language unchanged."""
-        is_listed = word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)
+        is_listed = word in self.lists.fact_lists["foreign"] or word in self.words.foreign_words
         if not (is_listed or is_joined_text(word, self._joined_words)):
             return False
         return word not in self.persons and self.is_shared(word)
@@ -417,6 +412,8 @@ class FactStrings:
             return False
         digits = [piece for piece in pieces if piece[0].isdigit()]
         if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):
+            return False
+        if digits and not has_numbered_word(string, self.words.identifier_pieces | self.words.label_nouns):
             return False
         words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
         if not words or (len(words) > 1 and not self.words.name_prefixes.isdisjoint(words)):

@@ -1,14 +1,17 @@
 """Names of persons in lower case after words such as *my name is*, which are replaced also if they are common words.
 
 A *cue* is one or two unchanged words, and the gap (blanks and marks) after them, behind which a name is likely: *hi*
-before a blank, *regards* before a comma.
+before a blank, *regards* before a comma. A *label* is a cue before the value of a field: *name* in *name: hope*.
 """
 
+import re
 from collections.abc import MutableSequence, Sequence
 
 from textveil.bundle.fact_words import FactWords
+from textveil.text.identifiers import split_identifier
 from textveil.text.names.tokens import (
     CAPITALIZED,
+    DIGITS,
     FIRST_NAME,
     KEPT,
     KEPT_WITH_CAPITALS,
@@ -25,7 +28,32 @@ _VERBS = frozenset(("is", "was", "'s", "\u2019s"))
 #: Words before a kinship word, as in ``my wife grace``.
 _OWNERS = frozenset(("my", "his", "her", "our", "your", "their"))
 #: Marks that end a name if they follow it directly.
-_END_MARKS = frozenset(',.;:!?)"*')
+_END_MARKS = frozenset(",.;:!?)\"'*|<]}\t")
+#: Types of words that may be family names.
+_LATER_TYPES = frozenset(("group", "title", "office"))
+#: Gaps between a label and the value of its field; and those behind a replaced word that is a label.
+_AFTER_LABEL, _AFTER_REPLACED = re.compile(r",|.*[:=|>\t].*", re.DOTALL), re.compile("[\"'*)\\]]*(?: ?[:=] ?|>)[\"'*]*")
+#: Kinds of cues: a label, a replaced word that is a label, and those of ``CuedNames``.
+LABEL, REPLACED_LABEL, _COMMA, _BLANK, _KIN, _NONE = ":", "=", ",", " ", "kin", ""
+
+
+def find_value_cue(key: Sequence[object], rules: FactWords) -> str:
+    """Return the kind of the cue that a key of JSON is for its value; empty if it is none.
+
+    Args:
+        key: Unchanged texts and detected entities of the key.
+        rules: Words of the language.
+    """
+    if any(not isinstance(element, str) for element in key):
+        return REPLACED_LABEL
+    words = split_identifier("".join(map(str, key)))
+    return LABEL if words and _is_label(words[-1].lower(), rules) else _NONE
+
+
+def _is_label(key: str, rules: FactWords) -> bool:
+    """Return whether a word, or the last word of an identifier such as *first_name*, is a label before a name."""
+    word = key.rpartition("_")[2]
+    return f"{word}:" in rules.name_cues or word in rules.name_leads or word in rules.roles or word in rules.kin
 
 
 def is_listed_name(token: NamesToken) -> bool:
@@ -45,6 +73,7 @@ class CuedNames:
         hidden: Whether each token is replaced, which ``hide`` changes. For words with a capital it must be final.
         has_capitals: Whether the document has a capital letter.
         rules: Words of the language.
+        cue: Kind of the cue before the first token, which is the key of a value of JSON; empty for none.
     """
 
     def __init__(
@@ -54,9 +83,10 @@ class CuedNames:
         hidden: MutableSequence[int],
         has_capitals: bool,
         rules: FactWords,
+        cue: str = _NONE,
     ) -> None:
         self._words, self._gaps, self._hidden = words, gaps, hidden
-        self._has_capitals, self._rules = has_capitals, rules
+        self._has_capitals, self._rules, self._first_cue = has_capitals, rules, cue
 
     def hide(self, special: Sequence[int], start: int, end: int) -> None:
         """Mark the common words of a line that are names.
@@ -72,15 +102,14 @@ class CuedNames:
             if token.case != LOWER:
                 continue
             is_name = self._is_unlisted(token) or is_listed_name(token)
-            may_begin = self._is_unlisted(token) or token.flags & FIRST_NAME
-            if not (is_name or may_begin):
+            if not (is_name or token.flags & FIRST_NAME):
                 continue
             if self._gaps[index] == " " and ((is_name and index == name_end) or self._follows_verb(index)):
                 name_end = index + 1
                 self._hide(index)
-            elif may_begin:
-                for at in range(index, self._find_name_end(index, start, end)):
-                    self._hide(at)
+                continue
+            for at in range(index, self._find_name_end(index, start, end)):
+                self._hide(at)
 
     def _hide(self, index: int) -> None:
         if self._words[index].token_class in (KEPT, KEPT_WITH_CAPITALS):
@@ -114,7 +143,7 @@ class CuedNames:
         if self._has_capitals or index == 0 or self._gaps[index] != " ":
             return True
         before = self._words[index - 1]
-        return before.token_class == KEPT and before.entity_type != NAME_ROLE
+        return before.token_class == KEPT and before.entity_type != NAME_ROLE and not self._hidden[index - 1]
 
     def _find_name_end(self, index: int, start: int, end: int) -> int:
         """Return the index after the name that a cue announces at ``index``; ``index`` if there is none.
@@ -122,16 +151,16 @@ class CuedNames:
         The name must end before a mark, at the end of the line, or before a word such as *and*: *my friend will brown,*
         has a name, and *i'm will to come* has none.
         """
-        cue = self._find_cue(index, start)
-        if not cue:
-            return index
         words, gaps, stop = self._words, self._gaps, index + 1
+        cue = self._find_cue(index, start)
+        if not cue or not (cue == LABEL or words[index].flags & FIRST_NAME or self._is_unlisted(words[index])):
+            return index
         while stop < end and gaps[stop] == " " and self._may_continue(words[stop]):
             stop += 1
         if stop == end:
             return stop
         is_one_verb = stop == index + 1 and words[index].token_class == KEPT and not is_listed_name(words[index])
-        if cue == "," or (cue == "kin" and is_one_verb):  # "my friend will, too"
+        if cue == _COMMA or (cue == _KIN and is_one_verb):  # "my friend will, too"
             return index
         if (gap := gaps[stop]) not in ("", " "):
             return stop if gap[0] in _END_MARKS else index
@@ -139,34 +168,47 @@ class CuedNames:
         return stop if not words[stop].entity_type and self._read_key(stop) in followers else index
 
     def _may_continue(self, token: NamesToken) -> bool:
-        """Return whether a word may be a later word of a name. *Brown* is on the list of groups."""
+        """Return whether a word may be a later word of a name. *Brown* is on the list of groups, *king* a title."""
         if token.case != LOWER:
             return False
-        return self._is_unlisted(token) or is_listed_name(token) or token.entity_type == "group"
+        return self._is_unlisted(token) or is_listed_name(token) or token.entity_type in _LATER_TYPES
 
     def _find_cue(self, index: int, start: int) -> str:
-        """Return the kind of the cue before a word: ``","``, ``":"``, ``" "``, or ``"kin"``; empty for none."""
+        """Return the kind of the cue before a word; empty for none."""
+        if index == 0:
+            return self._first_cue
         first = index - 1
         key, gap, cues = self._read_key(first), self._gaps[index], self._rules.name_cues
-        kind = ""
+        kind = _NONE
+        if _AFTER_REPLACED.fullmatch(gap) and self._is_replaced(first):
+            return REPLACED_LABEL
         if key == "":
-            return ""
+            return _NONE
         if f"{key}," in cues and ("," in gap or index == start):
-            kind = ","
-        elif f"{key}:" in cues and ":" in gap:
-            kind = ":"
+            kind = _COMMA
+        elif _AFTER_LABEL.fullmatch(gap) and _is_label(key, self._rules):
+            kind = LABEL
         elif gap == " ":
             if key in cues:
-                kind = " "
+                kind = _BLANK
             elif first > start and self._gaps[first] == " ":
                 first -= 1
                 lead = self._read_key(first)
                 if f"{lead} {key}" in cues:
-                    kind = " "
+                    kind = _BLANK
                 elif lead in _OWNERS and key in self._rules.kin:
-                    kind = "kin"
+                    kind = _KIN
         is_final = index == start or self._words[first].entity_type == ""
-        return kind if is_final or self._is_in_no_name(first) else ""
+        return kind if is_final or self._is_in_no_name(first) else _NONE
+
+    def _is_replaced(self, index: int) -> bool:
+        """Return whether a word or string is replaced, or may be a noun that is replaced after a lower-case name."""
+        token = self._words[index]
+        if self._hidden[index] or token.token_class in (REPLACED, DIGITS):
+            return True
+        if token.token_class == KEPT:
+            return token.entity_type != "" and not self._is_in_no_name(index)
+        return token.token_class == KEPT_WITH_CAPITALS and not self._has_capitals
 
     def _read_key(self, index: int) -> str:
         """Return the key of a word that stays unchanged; empty for other words, and for those that may begin a name."""

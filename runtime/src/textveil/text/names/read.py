@@ -27,6 +27,7 @@ from textveil.text.names.json_blocks import (
     write_escapes,
 )
 from textveil.text.names.lexicon import Lexicon, may_have_spelled
+from textveil.text.names.name_cues import find_value_cue
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokens import JSON_NUMBER_CASE, ChunkTokens, NamesToken, TokenWindow
@@ -185,8 +186,8 @@ class NamesReader:
         finder = self._make_finder(windows[0], text, has_capitals)
         return ReadTextStream(finder, self._classify_elements(finder, has_capitals))
 
-    def _make_finder(self, windows: Iterator[TokenWindow], text: str, capitals: bool) -> SpanFinder:
-        return SpanFinder(windows, self._lexicon, has_breaks=_has_line_breaks(text), has_capitals=capitals)
+    def _make_finder(self, windows: Iterator[TokenWindow], text: str, capitals: bool, cue: str = "") -> SpanFinder:
+        return SpanFinder(windows, self._lexicon, has_breaks=_has_line_breaks(text), has_capitals=capitals, cue=cue)
 
     def without_corrections(self) -> "NamesReader":
         """Return a reader like this one, with the same caches, that corrects no typing errors."""
@@ -252,9 +253,10 @@ class NamesReader:
             has_capitals: Whether the document has a capital letter.
             counts: List with the count, which the method changes.
         """
-        cached_parts: dict[tuple[str, bool, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
-        kept_texts = list[str]()
+        cached_parts: dict[tuple[str, bool, bool, str], tuple[tuple[str | EntityMention, ...], int]] = {}
+        kept_texts, words = list[str](), self._lexicon.rules.facts
         depth, hides_nested = -1, False  # brackets open behind the key of a secret; -1: no such key
+        cue, cue_depth = "", 0  # the cue that the last key is, and brackets open behind it
         for number, (part, following) in enumerate(pairwise(chain(split_json(text), (_NO_PART,)))):
             if not number % STEPS_PER_CHECK:
                 check_work()
@@ -262,14 +264,17 @@ class NamesReader:
                 kept_texts.append(part.text)
                 if depth >= 0:
                     depth = count_open_brackets(part.text, depth)
+                if cue and (cue_depth := count_open_brackets(part.text, cue_depth)) < 0:
+                    cue = ""
                 continue
             is_key = part.kind == TEXT and _KEY_END.match(following.text) is not None and following.kind == COPIED
             is_secret = depth >= 0 and not is_key
-            cached_as = part.text, is_key, is_secret
+            cue = "" if is_key else cue
+            cached_as = part.text, is_key, is_secret, cue
             cached = cached_parts.get(cached_as)
             if cached is None:
                 keeps_common = has_capitals or (is_key and part.text.isascii() and part.text.isalpha())
-                finder = self._make_finder(self._iterate_windows(part.text), part.text, keeps_common)
+                finder = self._make_finder(self._iterate_windows(part.text), part.text, keeps_common, cue)
                 elements: Iterable[str | EntityMention] = self._classify_elements(
                     finder, has_capitals, is_secret, is_json=number > 0 or following is not _NO_PART
                 )
@@ -279,10 +284,12 @@ class NamesReader:
                     cached_parts[cached_as] = tuple(elements), finder.kept_count
             else:
                 elements, finder = cached[0], None
-            if is_key and self._facts is not None and not (depth > 0 and hides_nested):
-                elements = tuple(elements)
-                depth = 0 if self._facts.names_secret(elements) else -1
-                hides_nested = all(isinstance(element, str) for element in elements)
+            if is_key:
+                elements = key = tuple(elements)
+                cue, cue_depth = find_value_cue(key, words), 0
+                if self._facts is not None and not (depth > 0 and hides_nested):
+                    depth = 0 if self._facts.names_secret(key) else -1
+                    hides_nested = all(isinstance(element, str) for element in key)
             for element in write_json_elements(part, elements):
                 if isinstance(element, str):
                     kept_texts.append(element)

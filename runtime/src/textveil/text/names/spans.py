@@ -86,15 +86,16 @@ class SpanFinder:
         lexicon: The classifier of words by public lists.
         has_breaks: Whether the text has a line break.
         has_capitals: Whether the document has a capital letter. If not, words that may be names are replaced.
+        cue: Kind of the cue (``CuedNames``) that the JSON key of the text is; empty for none.
 
     Attributes:
         kept_count: Number of unchanged words. The number is final after the last block of ``iterate_blocks``.
     """
 
     def __init__(
-        self, windows: Iterable[TokenWindow], lexicon: Lexicon, *, has_breaks: bool, has_capitals: bool
+        self, windows: Iterable[TokenWindow], lexicon: Lexicon, *, has_breaks: bool, has_capitals: bool, cue: str = ""
     ) -> None:
-        self._windows, self._has_breaks, self._has_capitals = windows, has_breaks, has_capitals
+        self._windows, self._has_breaks, self._has_capitals, self._cue = windows, has_breaks, has_capitals, cue
         self._rules, self._randomized_spans = lexicon.rules, lexicon.randomized_spans
         self._words, self._gaps, self._hidden = list[NamesToken](), list[str](), bytearray()
         self._plain_range = range(0)  # words that were checked and begin no address
@@ -155,7 +156,8 @@ class SpanFinder:
             self._hide_capitalized(capitalized, end)
             self._hide_surnames(capitalized, end)
         if any(words[at].flags & (LISTED_PERSON | FIRST_NAME) for at in special):
-            CuedNames(words, gaps, self._hidden, self._has_capitals, self._rules.facts).hide(special, start, end)
+            names = CuedNames(words, gaps, self._hidden, self._has_capitals, self._rules.facts, self._cue)
+            names.hide(special, start, end)
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()
@@ -172,8 +174,7 @@ class SpanFinder:
                 continue
             if not self._hidden[index] if token.token_class >= CAPITALIZED else self._is_kept(index, end):
                 continue
-            elements: list[TextElement] = [self._take_kept(index)]
-            stop = index + 1
+            elements, stop = list[TextElement]((self._take_kept(index),)), index + 1
             if token.token_class == KEPT and not self._hidden[index]:
                 stop = self._find_address_end(index, end)
                 entity_type = "unit" if token.flags & BEGINS_UNIT and stop == index + 1 else "word"
@@ -347,7 +348,7 @@ class SpanFinder:
                 self._find_member_end(before, end) == place and self._gaps[place] in _RUN_JOINS
                 for before, place in pairwise(capitalized)
             ]
-            for place in compress(capitalized, add_surnames(is_replaced, is_joined)):
+            for place in compress(capitalized, add_surnames(is_replaced, is_joined, [words[at] for at in capitalized])):
                 self._hide_member(place, end)
             return
         group = [capitalized[0]]
