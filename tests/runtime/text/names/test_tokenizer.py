@@ -40,7 +40,7 @@ def test_a_chunk_of_one_word_is_read_as_any_other() -> None:
     for lead, word, tail in product(
         ["", '"', "((", "'", ":", "'(", "\u2018", "\u201c", "(\u2018"],
         [*WORDS, "a" * 1001, "re"],
-        ["", ".", "',", ";", '")!', "\u2026", ":)", "\u2019", ".\u201d", "\u2019s"],
+        ["", ".", "',", ";", '")!', "\u2026", ":)", "\u2019", ".\u201d"],
     ):
         chunk = f"{lead}{word}{tail}"
         found = chunks.lexicon.split_word(chunk)
