@@ -34,7 +34,7 @@ from textveil.text.names.tokens import (
     TextElement,
     create_tuple,
 )
-from textveil.text.segmentation import UPPER, find_case_pattern, fold_word
+from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order of precedence. The first one that contains a run (a sequence of capitalized words)
 #: gives the type of the run.
@@ -166,22 +166,6 @@ class GivenNameLinker:
             yield linked_mention
 
 
-def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
-    """Return a non-blank text as one entity (``EntityMention``) of the given type, without classifying the text.
-
-    Args:
-        entity_type: One of ``ASSIGNABLE_TYPES``.
-        text: The text. Only its case pattern and, for a person, the number of its words matter.
-    """
-    words = text.split() if entity_type == "person" else [text]
-    part_types = ["given"] * (len(words) - 1) + ["family"] if entity_type == "person" else [entity_type]
-    parts = tuple(MentionPart(kind, "", fold_word(word), word) for kind, word in zip(part_types, words, strict=True))
-    case = find_case_pattern(text)
-    return EntityMention(
-        entity_type if len(parts) > 1 else part_types[0], case, parts, EntitySpan(entity_type, case, "", (), text), text
-    )
-
-
 class EntityClassifier:
     """Classifier that assigns an entity type, such as person or city, to each name, number or other span of a text.
 
@@ -252,21 +236,18 @@ class EntityClassifier:
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         entity_type = self._type_by_name.get(folded)
         if provisional_type != CAPITALIZED_RUN:
-            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # after ``new``, for example
-            if entity_type is not None and is_classified_word:
-                return self._make_mention(
-                    span,
-                    entity_type
-                    if entity_type in self._unchanged_types
-                    else _TYPES_WITHOUT_CAPITALS.get(entity_type, entity_type),
-                    "",
-                )
+            if entity_type is not None and all(token.layout != RANDOMIZED for token in tokens):  # not after ``new``
+                if entity_type not in self._unchanged_types:
+                    entity_type = _TYPES_WITHOUT_CAPITALS.get(entity_type, entity_type)
+                return self._make_mention(span, entity_type, "")
             return self._make_mention(span, span.entity_type, span.layout)
         if entity_type is None:
             entity_type = self._classify_run(span) if len(tokens) > 1 else self._classify_word(span, folded)
         if entity_type == "family" and span.preceding_word in self._place_before:
             entity_type = "city"
         name_start = self._find_name_start(span) if entity_type in _PERSON_TYPES else 0
+        if name_start and name_start > (first := self._find_common_first_name(span, name_start)):
+            entity_type, name_start = "person", first
         if entity_type not in ("person", "given") and not name_start:
             return self._make_mention(
                 span, entity_type, find_ending(folded, self._rules) if entity_type == "word" else "", folded
@@ -351,8 +332,8 @@ class EntityClassifier:
     ) -> EntityMention:
         if folded is None:
             folded = span.tokens[0].key if len(span.tokens) == 1 else span.text.lower()
-        parts = (create_tuple(MentionPart, (entity_type, layout, folded, span.text)),)
-        return create_tuple(EntityMention, (entity_type, span.case, parts, span, span.text))
+        part = create_tuple(MentionPart, (entity_type, layout, folded, span.text))
+        return create_tuple(EntityMention, (entity_type, span.case, (part,), span, span.text))
 
     def _classify_word(self, span: EntitySpan, folded: str) -> str:
         if span.preceding_word == AFTER_TITLE:
@@ -461,6 +442,18 @@ class EntityClassifier:
             if not token.flags & KEPT_AT_SENTENCE:
                 return 0 if is_initial or span.preceding_word == AFTER_TITLE else index
         return 0
+
+    def _find_common_first_name(self, span: EntitySpan, name_start: int) -> int:
+        """Return the index of a common word that is the first name before a family name: *we hired Blessing Okoro*.
+
+        All words before the family name belong to the name if a kept word precedes them, since no sentence starts
+        there. Otherwise the name begins at the first of them that is also a family name.
+        """
+        begin = span.tokens[name_start]
+        if begin.key in self._given or _is_initial(begin):
+            return name_start
+        surnames = (index for index, token in enumerate(span.tokens[:name_start]) if token.flags & SURNAME)
+        return 0 if span.preceding_word else next(surnames, name_start)
 
     def _split_person_name(self, span: EntitySpan, name_start: int) -> list[MentionPart]:
         """Split a person's name into parts: initials, given names, and a family name at the end.
