@@ -184,10 +184,10 @@ class FactStrings:
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether the rules of ``facts`` leave a word of another language unchanged."""
-        is_listed = word in self.lists.fact_lists["foreign"] or word in self.words.foreign_words
-        if not (is_listed or is_joined_text(word, self._joined_words)):
+        if word in self.persons or not self.is_shared(word):  # as most words of replacements are
             return False
-        return word not in self.persons and self.is_shared(word)
+        is_listed = word in self.words.foreign_words or word in self.lists.fact_lists["foreign"]
+        return is_listed or is_joined_text(word, self._joined_words)
 
     def is_linked(self, word: str) -> bool:
         """Return whether a word is a person's name, and in another language a function word, such as *una* (*a*)."""

@@ -107,8 +107,10 @@ class CuedNames:
         name_end = -1
         for index in special:
             token = self._words[index]
+            if token.case != LOWER:
+                continue
             is_name = self._is_unlisted(token) or is_listed_name(token)
-            if token.case != LOWER or not (is_name or token.flags & FIRST_NAME):
+            if not (is_name or token.flags & FIRST_NAME):
                 continue
             if self._gaps[index] == " " and ((is_name and index == name_end) or self._follows_verb(index)):
                 name_end = index + 1
