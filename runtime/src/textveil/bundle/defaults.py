@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "bb2be075944a0569d789c96064275e1a885d90802322ae33f767bed855332c59"
+DEFAULT_BUNDLE_ID = "f6e19741da952e7ba181b80a0aa7e1a0ace7b69c69aa5b9908bea931800418e1"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad"
 _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")
