@@ -352,7 +352,7 @@ class FactRules:
             is_word = (
                 sets & TERMS
                 or (sets & CODE_NAMES and is_code_word(place, index))
-                or (sets & NOUNS and place.is_noun_place(index))
+                or (sets & NOUNS and place.is_noun_place(index) and place.get_word(index - 1) not in self._facts.kin)
                 or (span.text in self._facts.units and follows_unit(place, index, self._facts.units))
                 or self._labels.is_kept_word(place, index, span.text)
                 or self._products.is_kept_word(place, index, span.text)
