@@ -139,8 +139,7 @@ export class Restorer {
   }
 
   /**
-   * Replace the outputs in a reply by their originals, and return the reply with a report. Outputs are also recognized
-   * in the plural, in another case, with clitics, with grouped digits, as a date in another order, and across line ends.
+   * Replace the outputs in a reply, also inflected ones, by their originals, and return the reply with a report.
    * Originals are restored only in running text, unless the options permit more regions. The report has
    * the numbers of the reply that are not in `sanitized`, the sanitized text; without it, no numbers.
    */
