@@ -32,8 +32,7 @@ export interface Result {
    */
   readonly keptShare: number | undefined;
   /**
-   * Warning that the text may be in another language than the bundle, in the mode `names`. This is so if at least 12
-   * words were kept or replaced, and fewer than half of them were kept and belong to no other language. Undefined
+   * Warning that the text may be in another language than the bundle, in the mode `names`. Undefined
    * otherwise.
    */
   readonly languageWarning: string | undefined;
