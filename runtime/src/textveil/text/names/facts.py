@@ -73,7 +73,7 @@ _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _LINKED, _SYMBOLS = _WORDS | {"group"}, frozenset(("letter", LONE_INITIAL, "id"))
-_WORD_TYPES = _LINKED | _CAPITALS | _STRINGS | {"other", "letter", LONE_INITIAL, "month", "weekday"}
+_WORD_TYPES = _LINKED | _CAPITALS | _STRINGS | {"other", "letter", LONE_INITIAL, "month", "weekday", "title"}
 #: Largest number of items between a word of a request, such as *translate*, and a language; and of words of a greeting.
 _MAX_REQUEST, _MAX_PHRASE = 12, 3
 #: Ends of the names of classes of errors: ``KeyError``.
