@@ -5,7 +5,7 @@ language that has no blanks between words, such as Chinese.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 # A lower-case ASCII letter, or any character beyond ASCII. The class excludes the other ASCII characters, because
 # ``re`` takes long to compile a class that lists all characters beyond ASCII.
@@ -13,6 +13,8 @@ _LOWER = r"[^\x00-`{-\x7f]"
 _WORD = re.compile(f"[A-Z]{{2,}}s(?!{_LOWER})|[A-Z]+(?!{_LOWER})|[A-Z]?{_LOWER}+|[0-9]+")
 #: First character of the scripts without blanks between words: radicals of Han. Most characters of a listed word.
 _FIRST_JOINED, _MAX_JOINED = "\u2e80", 6
+#: Numbers of three digits that are frequent in identifiers.
+_ROUND_NUMBERS = frozenset("100 200 256 404 500 512".split())
 #: Letters around a number; and the length of the shortest letters that random strings rarely spell.
 _AROUND_DIGITS, _MIN_LETTERS = re.compile("([A-Za-z]*)([0-9]+)([A-Za-z]*)"), 4
 #: A family name such as *O'Hare*, and a word behind one to three initials. In code x, y and z are coordinates.
@@ -84,9 +86,21 @@ def may_name_person(string: str, is_plain_word: Callable[[str], bool]) -> bool:
     return string[0].isupper() if match[1] else not is_plain_word(match[2])
 
 
-def has_numbered_word(string: str, words: Collection[str]) -> bool:
-    """Return whether the first number of a string is that of a word, not a part of a random string such as ``ear32i``.
+def has_plain_digits(words: Sequence[str]) -> bool:
+    """Return whether words have at most one number, and this number is round or has at most two digits.
 
+    Example:
+        >>> has_plain_digits(["line", "42"]), has_plain_digits(["sha", "256"]), has_plain_digits(["order", "4711"])
+        (True, True, False)
+    """
+    digits = [word for word in words if word[0].isdigit()]
+    return len(digits) <= 1 and all(len(word) <= 2 or word in _ROUND_NUMBERS for word in digits)
+
+
+def has_numbered_word(string: str, words: Collection[str]) -> bool:
+    """Return whether the only number of a string is that of a word, not a part of a random string such as ``ear32i``.
+
+    The number must be round or have at most two digits.
     If letters are on both sides, each side must have four letters or more. Otherwise the letters before a number of
     two digits must be a single letter, four letters or more, or among the given words.
 
@@ -98,6 +112,8 @@ def has_numbered_word(string: str, words: Collection[str]) -> bool:
         >>> [has_numbered_word(string, {"col"}) for string in ("sha256", "base64Encoder", "col12", "w7moj", "mpp44")]
         [True, True, True, False, False]
     """
+    if not has_plain_digits(split_identifier(string)):
+        return False
     match = _AROUND_DIGITS.search(string)
     before, digits, after = ("", "", "") if match is None else match.groups()
     if before and after:

@@ -3,7 +3,7 @@
 import { CENSUS, FUNCTION, NAME, RARE, START } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { isDigit, isLower, TITLE } from "../segmentation/words.js";
-import type { EntitySpan } from "./entitySpans.js";
+import { CAPITALIZED_RUN, type EntitySpan } from "./entitySpans.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
 import { KEPT, type NamesToken } from "./tokens.js";
@@ -40,9 +40,8 @@ export class LabelFacts {
 
   /** Return whether a weekday is no name in its place. A short form such as *Sun* needs a word such as *on*. */
   isWeekdayPlace(place: LinePlaces, index: number, text: string): boolean {
-    const { roles, kin } = this.#words;
-    if (place.hasCapitalBeside(index) || place.isNamePlace(index, roles, kin)) return false;
-    if (place.follows(index, this.#beforeNames) || place.followsRole(index, roles)) return false;
+    if (place.hasCapitalBeside(index) || isNamePlace(place, index, this.#words)) return false;
+    if (place.follows(index, this.#beforeNames) || followsRole(place, index, this.#words.roles)) return false;
     const isLed = place.getGap(index) === " " && WEEKDAY_LEADS.has(place.getWord(index - 1).toLowerCase());
     return text.length > 5 || isLed || [-1, 1].some((step) => place.getClass(index + step) === "weekday");
   }
@@ -157,6 +156,44 @@ export class LabelFacts {
     return place.beginsClause(index, isDeterminer ? undefined : startFollowers);
   }
 }
+
+/** Return whether the sentence before a mention ends in capitalized words, as in `I saw Anna. May I come?`. */
+export function followsNamedSentence(place: LinePlaces, index: number): boolean {
+  if (!/^[.!?] $/.test(place.getGap(index)) || place.getGap(index + 1) !== " ") return false;
+  return place.getClass(index - 1) === CAPITALIZED_RUN || isLower(place.getWord(index - 1).slice(2));
+}
+
+/** Return whether a verb such as *may* is before a subject such as *I*, at the start of a sentence or clause. */
+export function beginsQuestion(place: LinePlaces, index: number, { clauseSubjects }: FactWords): boolean {
+  if (place.beginsClause(index, clauseSubjects)) return true;
+  return clauseSubjects.has(place.getWord(index + 1).toLowerCase()) && followsNamedSentence(place, index);
+}
+
+/** Return whether a title is in a salutation without a name: `Dear Sir or Madam,`, `Dear Sir/Madam,`. */
+export function isSalutation(place: LinePlaces, index: number): boolean {
+  const [first, last] = [findTitleEnd(place, index, -1), findTitleEnd(place, index, 1)];
+  if (place.getGap(first) !== " " || place.getWord(first - 1).toLowerCase() !== "dear") return false;
+  return place.getGap(last + 1).startsWith(",") && !place.precedesName(last);
+}
+
+/** Return the index of the other title in one direction, behind *or* or a slash; `index` if there is none. */
+function findTitleEnd(place: LinePlaces, index: number, step: number): number {
+  const [gap, two] = [step > 0 ? index + 1 : index, index + 2 * step];
+  if (place.getGap(gap) === "/" && place.getClass(index + step) === "title") return index + step;
+  const isLinked = place.getWord(index + step) === "or" && place.getClass(two) === "title";
+  return isLinked && place.getGap(gap) === " " && place.getGap(gap + step) === " " ? two : index;
+}
+
+/** Return whether a title or role precedes a mention, or a word of kinship follows it (`Anna's brother`). */
+export function isNamePlace(place: LinePlaces, index: number, { roles, kin }: FactWords): boolean {
+  if (["title", "office"].includes(place.getClass(index - 1))) return true;
+  if ([" ", ". "].includes(place.getGap(index)) && roles.has(place.getWord(index - 1).toLowerCase())) return true;
+  return place.getWord(index + 1) === "s" && kin.has(place.getWord(index + 2).toLowerCase());
+}
+
+/** Return whether a role and a verb such as *is* precede a mention, as in `my teacher is`. */
+export const followsRole = (place: LinePlaces, index: number, roles: ReadonlySet<string>): boolean =>
+  /^(?:are|be|became|is|s|was|were)$/.test(place.getWord(index - 1).toLowerCase()) && place.follows(index, roles);
 
 /** Return whether an identifier is directly before a word, which may be the end of a license plate: `LB67 RTO`. */
 export const followsPlate = (place: LinePlaces, index: number): boolean =>

@@ -16,7 +16,7 @@ import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { CodeFacts } from "./factCodes.js";
 import { followsUnit, isFormula, isListMarker, isVariable } from "./factFormulas.js";
 import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
-import { followsPlate, LabelFacts } from "./factLabels.js";
+import { beginsQuestion, followsPlate, followsRole, isNamePlace, isSalutation, LabelFacts } from "./factLabels.js";
 import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
 import { ProductFacts } from "./factProducts.js";
@@ -116,7 +116,7 @@ export class FactRules {
     let count = [3, 2, 1].find((size) => size < tokens.length && isPhrase(size)) ?? 0;
     for (; count < tokens.length; count++) {
       const token = tokens[count];
-      if (token === undefined || token.case !== TITLE || !roles.has(token.key)) break;
+      if (token === undefined || token.case === LOWER || !roles.has(token.key)) break;
     }
     const lead = tokens
       .slice(0, count)
@@ -131,7 +131,10 @@ export class FactRules {
       tokens: rest,
       case: findRunCase(rest),
       precedingWord: tokens[count - 1]?.key ?? "",
-      titleCaseWords: Math.max(0, span.titleCaseWords - count),
+      titleCaseWords: Math.max(
+        0,
+        span.titleCaseWords - tokens.slice(0, count).filter((token) => token.case === TITLE).length,
+      ),
     };
     return [lead, restSpan];
   }
@@ -234,7 +237,7 @@ export class FactRules {
         strings.isTerm(text) ||
         strings.isElided(span.tokens[0]?.key ?? "") ||
         (strings.isCodeName(text) && isCodeWord(place, index)) ||
-        (strings.isDetermined(text) && place.isNounPlace(index)) ||
+        (strings.isDetermined(text) && place.isNounPlace(index) && !this.#facts.kin.has(place.getWord(index - 1))) ||
         (this.#facts.units.has(text) && followsUnit(place, index, this.#facts.units)) ||
         this.#labels.isKeptWord(place, index, text) ||
         this.#products.isKeptWord(place, index, text);
@@ -269,8 +272,8 @@ export class FactRules {
       if (strings.isFunctionWord(span.tokens) && !place.hasCapitalBeside(index)) return true;
       return this.#labels.isKeptRun(place, index, span);
     }
-    if (entityType === "month")
-      return strings.isAuxiliary(text) && place.beginsClause(index, this.#facts.clauseSubjects);
+    if (entityType === "month") return strings.isAuxiliary(text) && beginsQuestion(place, index, this.#facts);
+    if (entityType === "title") return strings.onlyTags && /^(?:sir|madam)$/i.test(text) && isSalutation(place, index);
     if (
       entityType === "group" &&
       this.lists.factLists.language.has(text.toLowerCase()) &&
@@ -340,11 +343,12 @@ export class FactRules {
     const { span } = mention;
     if (span.entityType !== CAPITALIZED_RUN) return false;
     const { strings } = this;
-    const { roles, kin, starts, startFollowers, headingLeads } = this.#facts;
+    const { roles, starts, startFollowers, headingLeads } = this.#facts;
     const tokens = span.tokens.filter((token) => token.tokenClass !== KEPT);
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
     const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
     if (isStart && !isListed && place.beginsSentence(index, startFollowers)) return true;
+    if (isStart && strings.isAuxiliary(span.text) && beginsQuestion(place, index, this.#facts)) return true;
     if (isStart && strings.isPlainStart(span.text.toLowerCase()) && place.beginsClause(index, undefined))
       return !place.follows(index, this.#beforeNames);
     const isConstant = strings.isCodeConstant(span.text) && isCodePlace(place, index);
@@ -352,8 +356,8 @@ export class FactRules {
     const isPresent = IS_TITLE.test(span.text) && PRESENT.has(span.text.toLowerCase());
     if (isPresent && strings.isUseful && strings.isShared(span.text.toLowerCase()) && place.endsYearRange(index))
       return true;
-    if (place.isNamePlace(index, roles, kin) || place.follows(index, this.#beforeNames)) return false;
-    if (place.followsRole(index, roles) || followsPlate(place, index)) return false;
+    if (isNamePlace(place, index, this.#facts) || place.follows(index, this.#beforeNames)) return false;
+    if (followsRole(place, index, roles) || followsPlate(place, index)) return false;
     const first = tokens[0]?.key ?? "";
     if (tokens.length > 1 && roles.has(first)) return false; // in Patient Summer the rest may be a name
     if (strings.isStart(tokens) && place.beginsClause(index, strings.isRare(first) ? startFollowers : undefined))

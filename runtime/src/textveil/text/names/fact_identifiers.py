@@ -11,10 +11,10 @@ from functools import cached_property
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import LazyPattern
-from textveil.text.identifiers import iterate_identifier_words, may_name_person, split_identifier
+from textveil.text.identifiers import has_plain_digits, iterate_identifier_words, may_name_person, split_identifier
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import LinePlaces
-from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
+from textveil.text.names.fact_strings import HOME_FOLDER, PIECES, FactStrings
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
@@ -76,13 +76,12 @@ class IdentifierRules:
         pieces = [*iterate_identifier_words(string)]
         if any(string[start:end].lower() in self._strings.randomized for start, end in pieces):
             return None
+        home = HOME_FOLDER.search(string)
+        user = range(0) if home is None else range(*home.span(1))
         hidden = [
             (start, end)
             for start, end in pieces
-            if string[start].isalpha()
-            and not self._strings.is_piece(word := string[start:end].lower())
-            and word not in self._prefixes
-            and (word not in self._domains or word in self._strings.denied)
+            if string[start].isalpha() and (start in user or self._is_hidden_word(string[start:end].lower()))
         ]
         masked = string
         for start, end in reversed(hidden):
@@ -94,6 +93,12 @@ class IdentifierRules:
         if not self._is_code(masked) or (hidden and _DOTTED_NAME.search(masked)):
             return None
         return self._hide_words(string, hidden)
+
+    def _is_hidden_word(self, word: str) -> bool:
+        """Return whether a lower-case word of a string is not public, and neither a domain nor a part such as *mc*."""
+        if self._strings.is_piece(word) or word in self._prefixes:
+            return False
+        return word not in self._domains or word in self._strings.denied
 
     def _hide_words(self, string: str, hidden: Sequence[tuple[int, int]]) -> list[str | EntityMention]:
         """Split a string at the words to replace, and return unchanged texts and entities (such words) in turn.
@@ -130,7 +135,7 @@ class IdentifierRules:
             return None
         words = [*iterate_identifier_words(path)]
         texts = [path[start:end].lower() for start, end in words]
-        if not _has_plain_digits(texts):
+        if not has_plain_digits(texts):
             return None
         kept = self._find_path_words(path)
         public = [text for text, span in zip(texts, words, strict=True) if span in kept]
@@ -184,7 +189,7 @@ class IdentifierRules:
         """
         words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
         if (
-            not _has_plain_digits(words)
+            not has_plain_digits(words)
             or may_spell_number(words, self._strings.lists.rules)
             or may_name_person(masked, self._strings.is_path_word)
         ):
@@ -227,12 +232,6 @@ def is_code_word(place: LinePlaces, index: int) -> bool:
         return index + 1 < len(place.mentions)
     declares = after == " " and index + 1 < len(place.mentions)
     return declares and _ASSIGNMENT.match(place.gaps[index + 2]) is not None
-
-
-def _has_plain_digits(words: Sequence[str]) -> bool:
-    """Return whether words contain at most one number, and the number is round or has at most two digits."""
-    digits = [word for word in words if word[0].isdigit()]
-    return len(digits) <= 1 and all(len(word) <= 2 or word in ROUND_NUMBERS for word in digits)
 
 
 def _mask_word(word: str) -> str:

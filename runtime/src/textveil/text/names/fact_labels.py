@@ -4,14 +4,14 @@ The option ``facts`` leaves public facts unchanged in a text.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, RARE, START
 from textveil.lazy import LazyPattern
 from textveil.text.names.fact_formulas import is_list_marker, is_variable
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
-from textveil.text.names.tokens import KEPT, EntitySpan, NamesToken
+from textveil.text.names.tokens import CAPITALIZED_RUN, KEPT, EntitySpan, NamesToken
 from textveil.text.segmentation import TITLE
 
 #: Largest number of words of a placeholder, and the gaps between them.
@@ -20,6 +20,7 @@ _OPENING, _CLOSING = LazyPattern(re.compile, r"[\[{<][\"'*]?\Z"), LazyPattern(re
 #: Marker and first word of a choice behind the first one; and the gap behind the marker of the first one.
 _CHOICE = re.compile("[B-H][.] [A-Z][a-z]+")
 _MARKER = LazyPattern(re.compile, "[.)] ")
+_BE = frozenset("are be became is was were".split())
 #: Gaps before a short entry of a list, and behind it.
 _BETWEEN, _ENTRY_END = frozenset((", ", "; ")), LazyPattern(re.compile, " ?[,.;)]")
 #: Gaps before a determiner with a capital that begins a sentence without a mark before it: *by then The plan*.
@@ -96,6 +97,24 @@ class LabelFacts:
         if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
             return False
         return is_variable(place, index) or place.follows_word(index, self._words.label_nouns.__contains__)
+
+    def begins_question(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a verb such as *may* is before a subject such as *I*, at the start of a sentence or clause."""
+        subjects = self._words.clause_subjects
+        is_subject = place.get_word(index + 1).lower() in subjects
+        return place.begins_clause(index, subjects) or (is_subject and follows_named_sentence(place, index))
+
+    def is_salutation(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a title is in a salutation without a name: ``Dear Sir or Madam,``, ``Dear Sir/Madam,``.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the title among them.
+        """
+        first, last = (_find_title_end(place, index, step) for step in (-1, 1))
+        if place.gaps[first] != " " or place.get_word(first - 1).lower() != "dear" or place.precedes_name(last):
+            return False
+        return place.gaps[last + 1].startswith(",")
 
     def _is_technical(self, text: str) -> bool:
         word = text.lower()
@@ -190,9 +209,9 @@ class LabelFacts:
     def is_weekday_place(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether a weekday is no name in its place. A short form such as *Sun* needs a word such as *on*."""
         roles = self._words.roles
-        if place.has_capital_beside(index) or place.is_name_place(index, roles, self._words.kin):
+        if place.has_capital_beside(index) or is_name_place(place, index, roles, self._words.kin):
             return False
-        if place.follows(index, self._before_names) or place.follows_role(index, roles):
+        if place.follows(index, self._before_names) or follows_role(place, index, roles):
             return False
         is_led = place.gaps[index] == " " and place.get_word(index - 1).lower() in _WEEKDAY_LEADS
         return (
@@ -249,6 +268,42 @@ class LabelFacts:
 def follows_plate(place: LinePlaces, index: int) -> bool:
     """Return whether an identifier is directly before a word, which may be the end of a license plate: ``LB67 RTO``."""
     return place.get_class(index - 1) == "id" and place.gaps[index] == " "
+
+
+def is_name_place(place: LinePlaces, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
+    """Return whether a title or role precedes an entity, or a word of kinship follows it (``Anna's brother``).
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the entity.
+        roles: Words for roles, such as *patient*.
+        kin: Words of kinship.
+    """
+    if place.get_class(index - 1) in ("title", "office"):
+        return True
+    if place.gaps[index] in (" ", ". ") and place.get_word(index - 1).lower() in roles:
+        return True
+    return place.get_word(index + 1) == "s" and place.get_word(index + 2).lower() in kin
+
+
+def follows_role(place: LinePlaces, index: int, roles: frozenset[str]) -> bool:
+    """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
+    return place.get_word(index - 1).lower() in _BE and place.follows(index, roles)
+
+
+def follows_named_sentence(place: LinePlaces, index: int) -> bool:
+    """Return whether the sentence before an entity ends in capitalized words, as in ``I saw Anna. May I come?``."""
+    is_end = place.gaps[index] in (". ", "! ", "? ") and place.gaps[index + 1] == " "
+    return is_end and (place.get_class(index - 1) == CAPITALIZED_RUN or place.get_word(index - 1)[2:].islower())
+
+
+def _find_title_end(place: LinePlaces, index: int, step: int) -> int:
+    """Return the index of the other title in one direction, behind *or* or a slash; ``index`` if there is none."""
+    gap = index + (step > 0)
+    if place.gaps[gap] == "/" and place.get_class(index + step) == "title":
+        return index + step
+    is_linked = place.get_word(index + step) == "or" and place.get_class(index + 2 * step) == "title"
+    return index + 2 * step if is_linked and place.gaps[gap] == place.gaps[gap + step] == " " else index
 
 
 def is_placeholder(place: LinePlaces, index: int) -> bool:

@@ -25,9 +25,10 @@ _MIN_HEADING, _MIN_TERM, _MIN_ELIDED = 4, 3, 3
 _WORD_POOLS = ("word", "acronym")
 _PERSON_LISTS = ("given", "family", "given-abroad")
 #: Printable ASCII characters, of which identifiers consist.
+_NO_PIECES = frozenset("@%&")
+#: The name of a user in a path, as in ``/home/ling/notes.txt``.
+HOME_FOLDER = re.compile(r"(?:^|:)(?:[/\\](?:home|Users)|\\users)[/\\]([^/\\]+)")
 PIECES = re.compile(r"[\x20-\x7e]+")
-#: Numbers of three or four digits that are kept in identifiers.
-ROUND_NUMBERS = frozenset("100 200 256 404 500 512".split())
 #: Common words that are also names, and are frequent in identifiers. They are kept next to a word that is no name.
 _SHARED_PIECES = frozenset("black fields long max page price white".split())
 _CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -181,10 +182,10 @@ class FactStrings:
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether the rules of ``facts`` leave a word of another language unchanged."""
-        is_listed = word in self.lists.fact_lists["foreign"] or word in self.words.foreign_words
-        if not (is_listed or is_joined_text(word, self._joined_words)):
+        if word in self.persons or not self.is_shared(word):  # as most words of replacements are
             return False
-        return word not in self.persons and self.is_shared(word)
+        is_listed = word in self.words.foreign_words or word in self.lists.fact_lists["foreign"]
+        return is_listed or (not word.isascii() and is_joined_text(word, self._joined_words))
 
     def is_linked(self, word: str) -> bool:
         """Return whether a word is a person's name, and in another language a function word, such as *una* (*a*)."""
@@ -405,18 +406,17 @@ class FactStrings:
         The string may also have one number, which must be round or have one or two digits. The result is false for a
         string that may begin an IBAN or a number plate (``YA25``), an account name (``blue_rider84``) or number words.
         """
-        if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
+        if PIECES.fullmatch(string) is None or not _NO_PIECES.isdisjoint(string) or HOME_FOLDER.search(string):
             return False
         pieces = split_identifier(string)
-        is_name = may_name_person(string, self.is_path_word)
-        if is_name or _FIRST_GROUP.fullmatch(string) or may_spell_number(pieces, self.lists.rules):
-            return False
-        digits = [piece for piece in pieces if piece[0].isdigit()]
-        if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):
-            return False
-        if digits and not has_numbered_word(string, self.words.identifier_pieces | self.words.label_nouns):
+        if may_name_person(string, self.is_path_word) or _FIRST_GROUP.fullmatch(string):
             return False
         words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
+        short_words = self.words.identifier_pieces | self.words.label_nouns
+        if may_spell_number(pieces, self.lists.rules) or (
+            len(words) < len(pieces) and not has_numbered_word(string, short_words)
+        ):
+            return False
         if not words or (len(words) > 1 and not self.words.name_prefixes.isdisjoint(words)):
             return False
         public = [word for word in words if self.is_piece(word)]

@@ -23,7 +23,7 @@ from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_formulas import follows_unit, is_formula, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
-from textveil.text.names.fact_labels import LabelFacts, follows_plate
+from textveil.text.names.fact_labels import LabelFacts, follows_plate, follows_role, is_name_place
 from textveil.text.names.fact_numbers import (
     KEPT_NUMERIC_TYPES,
     CodeFacts,
@@ -73,10 +73,9 @@ _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _LINKED, _SYMBOLS = _WORDS | {"group"}, frozenset(("letter", LONE_INITIAL, "id"))
-#: Largest number of items between a word of a request, such as *translate*, and a language.
-_MAX_REQUEST = 12
-#: Largest number of words of a greeting.
-_MAX_PHRASE = 3
+_WORD_TYPES = _LINKED | _CAPITALS | _STRINGS | {"other", "letter", LONE_INITIAL, "month", "weekday", "title"}
+#: Largest number of items between a word of a request, such as *translate*, and a language; and of words of a greeting.
+_MAX_REQUEST, _MAX_PHRASE = 12, 3
 #: Ends of the names of classes of errors: ``KeyError``.
 _ERROR_CLASSES = ("Error", "Exception", "Warning")
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
@@ -117,9 +116,9 @@ class FactRules:
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
         self._before_names = self._secret | self._facts.name_leads | self._facts.kin
-        #: The rule of each round, and the provisional types of the spans that it can keep; ``None`` for all types.
+        #: The rule of each round, and the provisional types of the spans that it can keep.
         self._rules = (
-            (self._is_kept_word, None),
+            (self._is_kept_word, _WORD_TYPES),
             (self._is_linked, _LINKED),
             (self._is_corrected, _WORDS),
             (self._is_kept_capital, _CAPITALS),
@@ -176,7 +175,7 @@ class FactRules:
             if " ".join(token.key for token in tokens[:words]) in self._facts.phrases:
                 count = words
                 break
-        while count < len(tokens) and tokens[count].case == TITLE and tokens[count].key in self._facts.roles:
+        while count < len(tokens) and tokens[count].case != LOWER and tokens[count].key in self._facts.roles:
             count += 1
         lead = "".join(f"{token.text} " for token in tokens[:count])
         rest = tokens[count:]
@@ -187,7 +186,7 @@ class FactRules:
             tokens=rest,
             case=find_run_case(rest),
             preceding_word=tokens[count - 1].key,
-            title_case_words=max(0, span.title_case_words - count),
+            title_case_words=max(0, span.title_case_words - sum(token.case == TITLE for token in tokens[:count])),
         )
 
     def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
@@ -280,7 +279,7 @@ class FactRules:
             found = {
                 index: mention.span.text
                 for index, mention, sets in hidden
-                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets)
+                if mention.span.entity_type in types and rule(place, index, mention, sets)
             }
             if not found:
                 continue
@@ -353,7 +352,7 @@ class FactRules:
             is_word = (
                 sets & TERMS
                 or (sets & CODE_NAMES and is_code_word(place, index))
-                or (sets & NOUNS and place.is_noun_place(index))
+                or (sets & NOUNS and place.is_noun_place(index) and place.get_word(index - 1) not in self._facts.kin)
                 or (span.text in self._facts.units and follows_unit(place, index, self._facts.units))
                 or self._labels.is_kept_word(place, index, span.text)
                 or self._products.is_kept_word(place, index, span.text)
@@ -383,7 +382,11 @@ class FactRules:
                 return True
             return strings.is_label_letter(span.text) and self._labels.is_label_place(place, index)
         if entity_type == "month":
-            return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
+            return strings.is_auxiliary(span.text) and self._labels.begins_question(place, index)
+        if entity_type == "title":
+            return (
+                strings.only_tags and span.text.lower() in ("sir", "madam") and self._labels.is_salutation(place, index)
+            )
         if entity_type == "group" and self._is_language(place, index, span.text.lower()):
             return True
         if not strings.is_useful:
@@ -459,6 +462,8 @@ class FactRules:
         is_listed = sets & SURNAMES > 0 and place.precedes_name(index)
         if is_start and not is_listed and place.begins_sentence(index, facts.start_followers):
             return True
+        if is_start and strings.is_auxiliary(span.text) and self._labels.begins_question(place, index):
+            return True
         if is_start and strings.is_plain_start(span.text.lower()) and place.begins_clause(index, None):
             return not place.follows(index, self._before_names)
         is_present = strings.is_useful and span.text.istitle() and span.text.lower() in PRESENT
@@ -470,9 +475,9 @@ class FactRules:
         is_product = may_be_product and self._products.is_kept_run(place, index, tokens)
         if not is_product and not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS | SENTENCES):
             return False
-        if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
+        if is_name_place(place, index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
-        if place.follows_role(index, facts.roles) or follows_plate(place, index):
+        if follows_role(place, index, facts.roles) or follows_plate(place, index):
             return False
         if len(tokens) > 1 and tokens[0].key in facts.roles:  # in ``Patient Summer`` the second word may be a name
             return False
