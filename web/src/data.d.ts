@@ -73,6 +73,7 @@ export type FactWordKey =
   | "name_followers"
   | "name_leads"
   | "name_prefixes"
+  | "naming_words"
   | "not_plurals"
   | "number_words"
   | "phone_labels"

@@ -340,7 +340,7 @@ export class FactRules {
     const { span } = mention;
     if (span.entityType !== CAPITALIZED_RUN) return false;
     const { strings } = this;
-    const { roles, kin, starts, startFollowers, headingLeads } = this.#facts;
+    const { roles, kin, starts, startFollowers } = this.#facts;
     const tokens = span.tokens.filter((token) => token.tokenClass !== KEPT);
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
     const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
@@ -365,9 +365,11 @@ export class FactRules {
     }
     if (strings.isSentence(tokens)) return true;
     if (!strings.isUseful || tokens.length === 0) return false;
-    if (strings.isPublicRun(tokens)) return true;
-    if (tokens.length === span.tokens.length && this.#products.isKeptRun(place, index, tokens)) return true;
-    if (strings.isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE) return true;
-    return strings.isHeading(tokens) && (span.tokens.length > 1 || place.isHeadingPlace(index, headingLeads));
+    const isName =
+      strings.isPublicRun(tokens) ||
+      (tokens.length === span.tokens.length && this.#products.isKeptRun(place, index, tokens)) ||
+      (strings.isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE);
+    if (isName) return strings.isPublic || !IS_TITLE.test(span.text) || !this.#labels.isAddressed(place, index);
+    return strings.isHeading(tokens) && this.#labels.isHeadingPlace(place, index, span);
   }
 }

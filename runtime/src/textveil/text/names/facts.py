@@ -496,5 +496,5 @@ class FactRules:
             if is_kept or is_code_place(place, index):
                 return True
         if is_product or sets & (PUBLIC_NAMES | SENTENCES):
-            return True
-        return bool(sets & HEADINGS) and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))
+            return strings.is_public or not (span.text.istitle() and self._labels.is_addressed(place, index))
+        return bool(sets & HEADINGS) and self._labels.is_heading_place(place, index, span)
