@@ -102,6 +102,11 @@ READ_FAULTS: dict[str, Fault] = {
         "_tokenize_core",
         ("core.lower() in self._kept_whole and", '(core.lower() in self._kept_whole or core[1:2] == "/") and'),
     ),
+    "a value of a table row is cut off by its digits": (
+        tokenizer.ChunkTokenizer,
+        "_tokenize_separated",
+        ("_VALUE.fullmatch(core)", 'core[0] < "7" and _VALUE.fullmatch(core)'),
+    ),
     "a group of an account number is read": (
         numbers,
         "_is_iban_group",

@@ -67,6 +67,23 @@ def test_a_word_that_is_plainly_shown_is_read_as_any_other() -> None:
     assert len(plain) > 50_000
 
 
+@pytest.mark.parametrize(
+    ("chunk", "values"),
+    [
+        ("7,chair,12.50", "7 chair 12.50"),
+        ("34,Boston", "34 Boston"),
+        ("Weiß;DE89370400440532013000;1.249,50", "Weiß DE89370400440532013000 1.249,50"),
+        ("2024-01-02|9:05|a@b.com|2/3/2020", "2024-01-02 9:05 a@b.com 2/3/2020"),
+        ('"Ann","a@b.com","12/3/2024"', "Ann a@b.com 12/3/2024"),
+        ("1,34,250", "1 34 250"),
+        ("7;https://x.org/a;b", "7 https://x.org/a;b"),
+        *((whole, whole) for whole in "1,249 1.249,50 1,000-2,000 1,250,000 2,5,10 3,5-4 https://x.org/a,b;c".split()),
+    ],
+)
+def test_the_values_of_a_table_row_are_separate_tokens(chunk: str, values: str) -> None:
+    assert " ".join(token.text for token in read().tokenize(chunk) if token.token_class != GAP) == values
+
+
 def differences(patterns: Patterns = numbers.ENGLISH) -> Iterator[str]:
     """Return the ASCII chunks for which a fast path and the pattern that it replaces differ."""
     chunks, slow = read(), replace(patterns, plain_number=LazyPattern(re.compile, "(?!)"))

@@ -69,6 +69,14 @@ const FORMATS = new RegExp(
     `${BESIDE_FORMAT}$`,
 );
 const isFormat = (part: string): boolean => part.length <= MAX_FORMATS_LENGTH && FORMATS.test(part);
+const IN_VALUE = '[^,;|=/\\\\:@\uff20\ufe6b#?&~<>(){}[\\]"`]';
+/** A value of a table row, a separator, and the rest of the chunk, as in `34,Boston` or `a@x.org;250.00`. */
+const VALUE = new RegExp(
+  `^("*(?:${IN_VALUE}|(?<=\\d)[:/](?=\\d)|,(?=.*[;|]))+(?:@${IN_VALUE}+)?)("*(?:[;|]+|,+(?!.*[;|])))(.+)$`,
+  "s",
+);
+/** Text with commas that is no number and no list of small numbers. */
+const ROW = /^(?!(?:[1-9]?\d,)+[1-9]?\d$).*?(?:(?<!\d),|,(?!\d)|,(?!\d{3}(?!\d)).*,|,.*,(?!\d{3}(?!\d)))/s;
 const SHORT_NUMBER = /^[0-9]{1,4}$/;
 const ASCII_LETTERS = /^[A-Za-z]+$/;
 /** Splits chunks into tokens. */
@@ -353,16 +361,18 @@ export class ChunkTokenizer {
 
   /** Return the tokens of text with separators, such as `user=name`: words, separators and the last part. */
   #tokenizeSeparated(core: string): NamesToken[] | undefined {
-    let parts = this.#splitAtSeparator(core);
-    if (parts === undefined) return undefined;
     const tokens: NamesToken[] = [];
+    const isRow = ROW.test(core);
     let rest = core;
-    for (; parts !== undefined; parts = this.#splitAtSeparator(rest)) {
-      tokens.push(...this.#tokenizeWithoutEntities(parts[0]), ...makeGapToken(parts[1]));
-      rest = parts[2];
+    for (;;) {
+      const parts =
+        this.#splitAtSeparator(rest) ?? (isRow || /[;|]/.test(rest) ? VALUE.exec(rest)?.slice(1) : undefined);
+      if (parts === undefined) break;
+      const [value = "", separator = ""] = parts;
+      tokens.push(...this.#tokenizeWithoutEntities(value), ...makeGapToken(separator));
+      rest = parts[2] ?? "";
     }
-    tokens.push(...this.#tokenizeWithoutEntities(rest));
-    return tokens;
+    return rest === core ? undefined : [...tokens, ...this.#tokenizeWithoutEntities(rest)];
   }
 
   #splitAtSeparator(core: string): [string, string, string] | undefined {

@@ -62,6 +62,21 @@ _SEPARATED = regex.compile(
     regex.DOTALL,
 )
 _SEPARATORS = frozenset("=,;|:")
+#: A value of a table row, a separator, and the rest of the chunk, as in ``34,Boston`` or ``a@x.org;250.00``. A comma
+#: belongs to the value if ``;`` or ``|`` follows. A slash or colon belongs to it only between digits, as in dates.
+_IN_VALUE = r"[^,;|=/\\:@\uff20\ufe6b#?&~<>(){}\[\]\"`]"
+_VALUE = re.compile(
+    rf"(\"*(?:{_IN_VALUE}|(?<=[0-9])[:/](?=[0-9])|,(?=.*[;|]))+(?:@{_IN_VALUE}+)?)(\"*(?:[;|]+|,+(?!.*[;|])))(.+)",
+    re.DOTALL,
+)
+#: A text with a comma that is not between digits, or with two commas of which one does not precede exactly three
+#: digits. Any other text with commas may be one number (``1,000-2,000``, ``2,5kg``). A list of small numbers, such as
+#: ``1,2,3``, remains one string, which ``facts`` can leave unchanged.
+_ROW = re.compile(
+    r"(?!(?:[1-9]?[0-9],)+[1-9]?[0-9]\Z).*?"
+    r"(?:(?<![0-9]),|,(?![0-9])|,(?![0-9]{3}(?![0-9])).*,|,.*,(?![0-9]{3}(?![0-9])))",
+    re.DOTALL,
+)
 #: Brackets, and other marks that occur inside words only in source code. A chunk with one of them is split at all marks
 #: of ``_CODE_MARKS``.
 _BRACKETS = frozenset('()[]{}=<>"`')
@@ -223,8 +238,8 @@ class ChunkTokenizer:
                 return (NamesToken(CAPITALIZED, core, fold_word(core), UPPER if core.isupper() else TITLE),)
             if "." in core and _DOTTED.fullmatch(core) and (kept_tokens := self._tokenize_dotted(core)):
                 return kept_tokens
-            if not _SEPARATORS.isdisjoint(core) and _SEPARATED.fullmatch(core):
-                return self._tokenize_separated(core)
+            if not _SEPARATORS.isdisjoint(core) and (separated := self._tokenize_separated(core)):
+                return separated
             if (pieces := _split_at_code_marks(core, self._patterns)) is not None:
                 return [
                     token for piece in self._split_methods(pieces) for token in self._tokenize_without_entities(piece)
@@ -245,12 +260,18 @@ class ChunkTokenizer:
         return tokens
 
     def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of a text with separators, such as ``user=name``: the parts and the separators."""
+        """Return the tokens of a text with separators, such as ``user=name`` or the table row ``7,chair,12.50``.
+
+        The result is empty if no separator follows the first word or value.
+        """
         tokens: list[NamesToken] = []
-        while match := _SEPARATED.fullmatch(core):
+        is_row = _ROW.match(core) is not None
+        while match := _SEPARATED.fullmatch(core) or (
+            (is_row or ";" in core or "|" in core) and _VALUE.fullmatch(core)
+        ):
             tokens += [*self._tokenize_without_entities(match[1]), make_gap_token(match[2])]
             core = match[3]
-        return [*tokens, *self._tokenize_without_entities(core)]
+        return [*tokens, *self._tokenize_without_entities(core)] if tokens else ()
 
     def _tokenize_dotted(self, core: str) -> Sequence[NamesToken]:
         """Return the tokens of a text such as ``please.call``, if all of its words stay unchanged.
