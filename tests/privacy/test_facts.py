@@ -350,6 +350,7 @@ def test_a_planted_fault_shows_an_employer(
 
 
 NAMED = [
+    "Then Fresh Start wept.",
     "I work at Fresh Start.",
     "Please contact Fresh Start about me.",
     "Call Fresh Start.",
@@ -403,7 +404,8 @@ def test_a_company_that_is_addressed_is_hidden(sanitizer: Sanitizer, text: str) 
         ("_is_named", ("gap in _NAMING_GAPS", 'gap == ": "')),
         ("_is_named", ("gap in _NAMING_GAPS", 'gap == " "')),
         ("_is_named", ('gap == ", "', "False")),
-        ("_is_named", ("return is_done or", "return")),
+        ("_is_named", ('after.endswith("ed")', "False")),
+        ("_is_named", ('f"-{after}" in naming', "False")),
         ("is_addressed", ("place.gaps[index + 1]", "''")),
         ("is_addressed", ("place.gaps[index] ==", "'' ==")),
     ],

@@ -94,7 +94,8 @@ export class LabelFacts {
     if (gap === " " && firmLeads.has(before)) return true;
     if ((gap === " " || gap === ": ") && namingWords.has(before.toLowerCase())) return true;
     if (gap === ", " && namingWords.has(before) && determiners.has(place.getWord(first - 2).toLowerCase())) return true;
-    return this.isAddressed(place, last) || (place.getGap(last + 1) === " " && place.getWord(last + 1).endsWith("ed"));
+    const after = place.getGap(last + 1) === " " ? place.getWord(last + 1) : "";
+    return after.endsWith("ed") || namingWords.has(`-${after}`) || this.isAddressed(place, last);
   }
 
   /** Return whether a word before or behind some words shows a person, as in *Dear Django* and *Suzuki cried*. */
@@ -102,7 +103,7 @@ export class LabelFacts {
     const isNaming = (gap: number, word: string): boolean =>
       place.getGap(gap) === " " && this.#words.namingWords.has(word);
     return (
-      isNaming(index + 1, `-${place.getWord(index + 1)}`) ||
+      isNaming(index + 1, `-${place.getWord(index + 1)}-`) ||
       isNaming(index, `${place.getWord(index - 1).toLowerCase()}-`)
     );
   }

@@ -163,13 +163,13 @@ class LabelFacts:
             return True
         if gap == ", " and before in naming and place.get_word(first - 2).lower() in self._words.determiners:
             return True
-        is_done = place.gaps[last + 1] == " " and place.get_word(last + 1).endswith("ed")
-        return is_done or self.is_addressed(place, last)
+        after = place.get_word(last + 1) if place.gaps[last + 1] == " " else ""
+        return after.endswith("ed") or f"-{after}" in naming or self.is_addressed(place, last)
 
     def is_addressed(self, place: LinePlaces, index: int) -> bool:
         """Return whether the word before or after a name shows a person: *Dear Django*, *Suzuki cried*."""
         naming = self._words.naming_words
-        if place.gaps[index + 1] == " " and f"-{place.get_word(index + 1)}" in naming:
+        if place.gaps[index + 1] == " " and f"-{place.get_word(index + 1)}-" in naming:
             return True
         return place.gaps[index] == " " and f"{place.get_word(index - 1).lower()}-" in naming
 
