@@ -7,9 +7,7 @@ import pytest
 from fact_exchange import LEVELS, make_plan
 from planted import planted
 from textveil import Sanitizer
-from textveil.text.names.fact_labels import LabelFacts
 from textveil.text.names.fact_numbers import NumberFacts
-from textveil.text.names.fact_products import ProductFacts
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader
@@ -287,32 +285,6 @@ def test_a_list_without_blanks_has_a_largest_length(sanitizer: Sanitizer, count:
     assert (list_hidden(make_plan(sanitizer, "useful"), f"Choose {colors} today") == "") == is_kept
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "She is a Nokia engineer; by her Nokia internship of it",
-        "Nokia fired me; I quit Nokia; my Nokia badge",
-        "I worked for two years with the old Nokia",
-        "my job is to be the voice of Nokia",
-        "the Nokia phone team is here",
-        "an email from Nokia came",
-        "She is at Nokia now",
-        "the letter by Kowal, Nokia is here",
-        "Kowal, Nokia",
-        "Kowal\nNokia",
-        "Our Nokia is old",
-        "I manage the Nokia account",
-        "After ten years Nokia let me go",
-        "I was inside Nokia for years",
-    ],
-)
-def test_a_company_that_may_be_an_employer_is_hidden(sanitizer: Sanitizer, text: str) -> None:
-    plan = make_plan(sanitizer, "useful")
-    assert "Nokia" in list_hidden(plan, text)
-    assert "Nokia" not in list_hidden(make_plan(sanitizer, "public"), text.replace("Kowal", "it"))
-    assert "instagram" in list_hidden(plan, text.replace("Nokia", "instagram"))
-
-
 def test_a_planted_fault_shows_a_house_number(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "He went past 14 Kowal"
     assert "14" in list_hidden(make_plan(sanitizer, "useful"), text)
@@ -325,98 +297,6 @@ def test_a_denied_company_is_hidden(sanitizer: Sanitizer) -> None:
     hidden = list_hidden(make_plan(sanitizer, "useful", ("nokia", "maps")), "Use the Nokia and the Google Maps of it")
     assert "Nokia" in hidden
     assert "Google Maps" in hidden
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("place.follows(index, words.work_words, _WORK_BEFORE)", "False"),
-        ("if lead.lower() in words.firm_leads", "if lead.lower() in words.firm_leads and lead != before"),
-        ("if lead.lower() in words.firm_leads", "if before in words.firm_leads"),
-        ("word in words.work_words or", ""),
-        ('f"-{word}" in words.work_words', "False"),
-        ("place.get_word(index + 1).lower() in words.roles", "False"),
-    ],
-)
-def test_a_planted_fault_shows_an_employer(
-    sanitizer: Sanitizer, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "She is at Nokia now.\nI worked for us, like Nokia.\nSee the Nokia nurse.\nSee the Nokia phone team"
-    text += "\nHere it is.\nNokia let me go.\nA nurse for the Nokia house"
-    plan = make_plan(sanitizer, "useful")
-    assert list_hidden(plan, text).count("Nokia") == 6
-    monkeypatch.setattr(ProductFacts, "_is_product_place", planted(ProductFacts._is_product_place, change))
-    assert list_hidden(make_plan(sanitizer, "useful"), text).count("Nokia") == 5
-
-
-NAMED = [
-    "Then Fresh Start wept.",
-    "I work at Fresh Start.",
-    "Please contact Fresh Start about me.",
-    "Call Fresh Start.",
-    "Employer: Fresh Start",
-    "I live in Fresh Start.",
-    "She is CEO of Fresh Start.",
-    "I work for Fresh Start.",
-    "My company is called Fresh Start.",
-    "Our church, Fresh Start, is old.",
-    "Then Fresh Start fired me.",
-    "Then Fresh Start pays me.",
-    "Dear Fresh Start, I am late.",
-    "My employer is Five Guys.",
-]
-
-
-@pytest.mark.parametrize("text", NAMED)
-def test_a_phrase_of_common_words_is_hidden_beside_words_that_show_a_name(sanitizer: Sanitizer, text: str) -> None:
-    for level in ("useful", "public"):
-        assert list_hidden(make_plan(sanitizer, level), text) in ("Fresh Start", "Five Guys")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Read the chapter Fresh Start of it.",
-        "My section is called Fresh Start.",
-        "Fresh Start\nI work here.",
-        "A passion for Fresh Start is good.",
-        "A list of names, Fresh Start, is here.",
-        "The Nokia phone and the Nokia of 2024 said it.",
-    ],
-)
-def test_other_headings_stay(sanitizer: Sanitizer, text: str) -> None:
-    assert list_hidden(make_plan(sanitizer, "useful"), text) == ""
-
-
-@pytest.mark.parametrize("text", ["Dear Django, I am late.", "Yesterday Suzuki cried."])
-def test_a_company_that_is_addressed_is_hidden(sanitizer: Sanitizer, text: str) -> None:
-    assert list_hidden(make_plan(sanitizer, "useful"), text) in ("Django", "Suzuki")
-    assert list_hidden(make_plan(sanitizer, "public"), text) == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("is_heading_place", ("(is_single and not is_counted)", "is_single")),
-        ("_is_named", ("is_work or ", "")),
-        ("_is_named", ("return is_work or place.follows(first - 1, naming, _MOST_JOINED)", "return is_work")),
-        ("_is_named", ("before in self._words.firm_leads", "False")),
-        ("_is_named", ("gap in _NAMING_GAPS", 'gap == ": "')),
-        ("_is_named", ("gap in _NAMING_GAPS", 'gap == " "')),
-        ("_is_named", ('gap == ", "', "False")),
-        ("_is_named", ('after.endswith("ed")', "False")),
-        ("_is_named", ('f"-{after}" in naming', "False")),
-        ("is_addressed", ("place.gaps[index + 1]", "''")),
-        ("is_addressed", ("place.gaps[index] ==", "'' ==")),
-    ],
-)
-def test_a_planted_fault_keeps_a_name_of_common_words(
-    sanitizer: Sanitizer, name: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "\n".join(NAMED)
-    hidden = list_hidden(make_plan(sanitizer, "useful"), text)
-    monkeypatch.setattr(LabelFacts, name, planted(getattr(LabelFacts, name), change))
-    assert len(list_hidden(make_plan(sanitizer, "useful"), text)) < len(hidden)
 
 
 def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:

@@ -11,6 +11,14 @@ const ENDS_IN_DIGITS = /^[A-Za-z][A-Za-z0-9_.-]*[0-9]{2}$/;
 /** Return the words of an identifier, as written. */
 export const splitIdentifier = (identifier: string): string[] => identifier.match(WORD) ?? [];
 
+/** Return whether the first number of a string is that of a word, not a part of a random string such as `ear32i`. */
+export function hasNumberedWord(text: string, ...words: readonly ReadonlySet<string>[]): boolean {
+  const [, before = "", digits = "", after = ""] = /([A-Za-z]*)([0-9]+)([A-Za-z]*)/.exec(text) ?? [];
+  if (before && after) return Math.min(before.length, after.length) > 3;
+  if (digits.length !== 2 || before.length < 2 || before.length > 3) return true;
+  return words.some((set) => set.has(before.toLowerCase()));
+}
+
 /** Return whether a string has two words or more and ends in two digits, as account names do: `blue_rider84`. */
 export const isAccountName = (text: string): boolean =>
   ENDS_IN_DIGITS.test(text) && splitIdentifier(text).filter((word) => /[A-Za-z]{2}/.test(word)).length > 1;

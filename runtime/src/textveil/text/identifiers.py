@@ -13,6 +13,8 @@ _LOWER = r"[^\x00-`{-\x7f]"
 _WORD = re.compile(f"[A-Z]{{2,}}s(?!{_LOWER})|[A-Z]+(?!{_LOWER})|[A-Z]?{_LOWER}+|[0-9]+")
 #: First character of the scripts without blanks between words: radicals of Han. Most characters of a listed word.
 _FIRST_JOINED, _MAX_JOINED = "\u2e80", 6
+#: Letters around a number; and the length of the shortest letters that random strings rarely spell.
+_AROUND_DIGITS, _MIN_LETTERS = re.compile("([A-Za-z]*)([0-9]+)([A-Za-z]*)"), 4
 _ENDS_IN_DIGITS = re.compile("[A-Za-z][A-Za-z0-9_.-]*[0-9]{2}")
 
 
@@ -55,6 +57,27 @@ def is_account_name(string: str) -> bool:
     if _ENDS_IN_DIGITS.fullmatch(string) is None:
         return False
     return sum(word.isalpha() and len(word) > 1 for word in split_identifier(string)) > 1
+
+
+def has_numbered_word(string: str, words: Collection[str]) -> bool:
+    """Return whether the first number of a string is that of a word, not a part of a random string such as ``ear32i``.
+
+    If letters are on both sides, each side must have four letters or more. Otherwise the letters before a number of
+    two digits must be a single letter, four letters or more, or among the given words.
+
+    Args:
+        string: The string, with a number.
+        words: Short words in lower case that a number of two digits may follow.
+
+    Example:
+        >>> [has_numbered_word(string, {"col"}) for string in ("sha256", "base64Encoder", "col12", "w7moj", "mpp44")]
+        [True, True, True, False, False]
+    """
+    match = _AROUND_DIGITS.search(string)
+    before, digits, after = ("", "", "") if match is None else match.groups()
+    if before and after:
+        return min(len(before), len(after)) >= _MIN_LETTERS
+    return len(digits) != 2 or len(before) < 2 or len(before) >= _MIN_LETTERS or before.lower() in words
 
 
 def is_joined_text(text: str, words: Collection[str]) -> bool:

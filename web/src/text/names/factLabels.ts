@@ -15,8 +15,6 @@ const [OPENING, CLOSING] = [/[[{<]["'*]?$/, /["'*]?[\]}>]/];
 const [CHOICE, MARKER] = [/^[B-H][.] [A-Z][a-z]+$/, /^[.)] /];
 /** Gaps before a short entry of a list, and behind it. */
 const [BETWEEN, ENTRY_END] = [new Set([", ", "; "]), /^ ?[,.;)]/];
-/** Words between a word such as *live* or *employer* and a name: *live in Fresh Start*. */
-const JOINS = new Set(["called", "for", "in", "is", "of", "to", "was"]);
 /** Number of items before a choice in which the marker of the first choice is searched. */
 const MAX_CHOICES = 64;
 /** A range of cells of a table. */
@@ -73,39 +71,9 @@ export class LabelFacts {
       return (strings.isStart(others) || strings.isFunctionWord(others)) && this.#isChoicePlace(place, index);
     if (tokens.length !== 1 || span.tokens.length !== 1) return false;
     if (strings.isUseful && this.#isTechnical(span.text)) return place.hasWordBeside(index, isLower);
-    if (strings.isAcronym(span.text))
+    if (strings.isAcronym(span.text) && !followsPlate(place, index))
       return place.getGap(index + 1) === " " && strings.isNoun(place.getWord(index + 1));
     return first.case === TITLE && this.#isLabel(place, index, first.key);
-  }
-
-  /** Return whether common words may be a heading; several ones not beside a word that shows a name. */
-  isHeadingPlace(place: LinePlaces, index: number, { tokens }: EntitySpan): boolean {
-    const isCounted = place.getClass(index - 1) === "number-word" && place.getGap(index) === " ";
-    const isSingle = tokens.length === 1;
-    if (isSingle && !place.isHeadingPlace(index, this.#words.headingLeads)) return false;
-    return (isSingle && !isCounted) || !this.#isNamed(place, isCounted ? index - 1 : index, index);
-  }
-
-  #isNamed(place: LinePlaces, first: number, last: number): boolean {
-    const { namingWords, firmLeads, determiners, workWords } = this.#words;
-    const [gap, before] = [place.getGap(first), place.getWord(first - 1)];
-    const isJoined = (words: ReadonlySet<string>): boolean => place.follows(first - 1, words, 2);
-    if (gap === " " && JOINS.has(before)) return isJoined(namingWords) || (before === "for" && isJoined(workWords));
-    if (gap === " " && firmLeads.has(before)) return true;
-    if ((gap === " " || gap === ": ") && namingWords.has(before.toLowerCase())) return true;
-    if (gap === ", " && namingWords.has(before) && determiners.has(place.getWord(first - 2).toLowerCase())) return true;
-    const after = place.getGap(last + 1) === " " ? place.getWord(last + 1) : "";
-    return after.endsWith("ed") || namingWords.has(`-${after}`) || this.isAddressed(place, last);
-  }
-
-  /** Return whether a word before or behind some words shows a person, as in *Dear Django* and *Suzuki cried*. */
-  isAddressed(place: LinePlaces, index: number): boolean {
-    const isNaming = (gap: number, word: string): boolean =>
-      place.getGap(gap) === " " && this.#words.namingWords.has(word);
-    return (
-      isNaming(index + 1, `-${place.getWord(index + 1)}-`) ||
-      isNaming(index, `${place.getWord(index - 1).toLowerCase()}-`)
-    );
   }
 
   /** Return whether a word may be a part of a placeholder: a word of forms, or a common word that is no name. */
@@ -160,6 +128,10 @@ export class LabelFacts {
     return place.beginsClause(index, isDeterminer ? undefined : startFollowers);
   }
 }
+
+/** Return whether an identifier is directly before a word, which may be the end of a license plate: `LB67 RTO`. */
+export const followsPlate = (place: LinePlaces, index: number): boolean =>
+  place.getClass(index - 1) === "id" && place.getGap(index) === " ";
 
 /** Return whether a mention is in brackets with few words beside it: `[Name of Company]`, `{First Name}`. */
 export const isPlaceholder = (place: LinePlaces, index: number): boolean =>

@@ -1,7 +1,7 @@
 /** Numbers for the rules of `facts`: counts, measures, ages, years, months, amounts and small numbers. */
 
 import type { FactWords } from "../../bundle/rules.js";
-import { IS_TITLE, TITLE } from "../segmentation/words.js";
+import { IS_TITLE, isLower, TITLE } from "../segmentation/words.js";
 import type { EntityMention } from "./entityTypes.js";
 import type { CodeFacts } from "./factCodes.js";
 import { isListedNumber, isListMarker, isOperand } from "./factFormulas.js";
@@ -26,6 +26,18 @@ const ASCII_DIGITS = /^[0-9]+$/;
 /** Numbers that count or measure, with a full stop before decimals, and with a comma before decimals. */
 const COUNTED = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2})$/;
 const COUNTED_COMMA = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2})$/;
+/** A number that may be a day and a month, words before such a date, and the gap behind it inside a sentence. */
+const DAY_MONTH = /^(?:0?[1-9]|[12][0-9]|3[01])\.(?:0?[1-9]|1[0-2])$/;
+const DAY_LEAD = /^(?:am|ab|bis|on|since|until|vom|zum)$/;
+const INSIDE_SENTENCE = /^\.[,;:)-]/;
+
+/** Return whether *on* precedes a number, or a full stop that ends no sentence follows it: *by 15.11. or later*. */
+function isDayPlace(place: LinePlaces, index: number): boolean {
+  const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
+  if (DAY_LEAD.test(place.getWord(index - 1).toLowerCase()) || INSIDE_SENTENCE.test(gap)) return true;
+  return gap === ". " && isLower(after);
+}
+
 const DECIMAL = /^[0-9]{1,3}\.[0-9]{1,4}$/;
 /** Numbers of an amount of money. */
 const AMOUNT = /^(?:[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?)$/;
@@ -102,6 +114,7 @@ export class NumberFacts {
     if (entityType === "number") {
       const isBare = isBareNumber(text) || DECIMAL.test(text);
       if (place.hasLetter(index) && place.getClass(index + 2) !== "") return false;
+      if (DAY_MONTH.test(text) && isDayPlace(place, index)) return false;
       return isBare && place.isBarePlace(index) && !place.follows(index, this.#beforeValues, FAR);
     }
     if (entityType === "ordinal")

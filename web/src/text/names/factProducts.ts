@@ -10,6 +10,8 @@ import type { NamesToken } from "./tokens.js";
 const [WORK_BEFORE, WORK_AFTER] = [10, 4];
 /** Number of words before *for the* in which an occupation shows that the name after it is an employer. */
 const ROLE_BEFORE = 3;
+/** Words between a word such as *live* or *employer* and a name: *live in Fresh Start*. */
+const JOINS = new Set(["called", "for", "in", "is", "of", "to", "was"]);
 /** Gaps between the names of a list, and the largest number of names that are read before one. */
 const [LIST_GAPS, MAX_NAMES] = [new Set([", ", "/"]), 16];
 
@@ -32,6 +34,39 @@ export class ProductFacts {
     return isKept && tokens.length > 0 && this.#isProductPlace(place, index);
   }
 
+  /** Return whether words beside common words, such as *Fresh Start*, show that they may name a party. */
+  isPartyPlace(place: LinePlaces, index: number): boolean {
+    const isCounted = place.getClass(index - 1) === "number-word" && place.getGap(index) === " ";
+    const after = place.getGap(index + 1) === " " ? place.getWord(index + 1) : "";
+    if (after.endsWith("ed") || this.strings.words.partyWords.has(`-${after}`)) return true;
+    if (this.isAddressed(place, index) || this.#actsOnWriter(place, index)) return true;
+    return this.#followsPartyWord(place, isCounted ? index - 1 : index);
+  }
+
+  #followsPartyWord(place: LinePlaces, index: number): boolean {
+    const { partyWords, firmLeads, determiners, workWords } = this.strings.words;
+    const [gap, before] = [place.getGap(index), place.getWord(index - 1)];
+    const isJoined = (words: ReadonlySet<string>): boolean => place.follows(index - 1, words, 2);
+    if (gap === " " && JOINS.has(before)) return isJoined(partyWords) || (before === "for" && isJoined(workWords));
+    if (gap === " " && firmLeads.has(before)) return true;
+    if (gap === ", ") return partyWords.has(before) && determiners.has(place.getWord(index - 2).toLowerCase());
+    return (gap === " " || gap === ": ") && partyWords.has(before.toLowerCase());
+  }
+
+  /** Return whether the word before or behind a name shows a person: *Dear Django*, *Suzuki cried*. */
+  isAddressed(place: LinePlaces, index: number): boolean {
+    const isWord = (gap: number, word: string): boolean =>
+      place.getGap(gap) === " " && this.strings.words.partyWords.has(word.toLowerCase());
+    return isWord(index + 1, `-${place.getWord(index + 1)}-`) || isWord(index, `${place.getWord(index - 1)}-`);
+  }
+
+  /** Return whether another word and then *me* follow a name: *IBM let me go*. */
+  #actsOnWriter(place: LinePlaces, index: number): boolean {
+    for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++)
+      if (at > index + 1 && this.strings.words.workWords.has(`-${place.getWord(at).toLowerCase()}`)) return true;
+    return false;
+  }
+
   #isPublic(key: string): boolean {
     return this.strings.isUseful && this.strings.isShared(key) && !this.strings.isPerson(key);
   }
@@ -41,10 +76,9 @@ export class ProductFacts {
     const { workWords, firmLeads, roles, determiners } = this.strings.words;
     const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
     if (place.follows(index, workWords, WORK_BEFORE) || roles.has(after.toLowerCase())) return false;
-    for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++) {
-      const word = place.getWord(at).toLowerCase();
-      if (workWords.has(word) || (at > index + 1 && workWords.has(`-${word}`))) return false;
-    }
+    for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++)
+      if (workWords.has(place.getWord(at).toLowerCase())) return false;
+    if (this.#actsOnWriter(place, index)) return false;
     let first = index;
     while (LIST_GAPS.has(place.getGap(first)) && place.getClass(first - 1) === CAPITALIZED_RUN)
       if (index - --first > MAX_NAMES) return false;

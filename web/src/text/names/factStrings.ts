@@ -3,7 +3,7 @@
 import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { FACTS } from "../../constants.js";
-import { isAccountName, isJoinedText, splitIdentifier } from "../identifiers.js";
+import { hasNumberedWord, isAccountName, isJoinedText, splitIdentifier } from "../identifiers.js";
 import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
 import type { Facts } from "./facts.js";
 import { CAPITALIZED, MIN_SPELLED, type NamesToken } from "./tokens.js";
@@ -440,6 +440,8 @@ export class FactStrings {
     if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text) || isAccountName(text)) return false;
     const pieces = splitIdentifier(text);
     if (!this.hasPlainDigits(pieces) || this.hasSpelledNumber(pieces)) return false;
+    const { identifierPieces, labelNouns } = this.words;
+    if (pieces.some(beginsWithDigit) && !hasNumberedWord(text, identifierPieces, labelNouns)) return false;
     const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
     if (words.length > 1 && words.some((word) => this.words.namePrefixes.has(word))) return false;
     const others = words.filter((word) => !this.isPiece(word));

@@ -16,7 +16,7 @@ import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { CodeFacts } from "./factCodes.js";
 import { followsUnit, isFormula, isListMarker, isVariable } from "./factFormulas.js";
 import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
-import { LabelFacts } from "./factLabels.js";
+import { followsPlate, LabelFacts } from "./factLabels.js";
 import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
 import { ProductFacts } from "./factProducts.js";
@@ -340,7 +340,7 @@ export class FactRules {
     const { span } = mention;
     if (span.entityType !== CAPITALIZED_RUN) return false;
     const { strings } = this;
-    const { roles, kin, starts, startFollowers } = this.#facts;
+    const { roles, kin, starts, startFollowers, headingLeads } = this.#facts;
     const tokens = span.tokens.filter((token) => token.tokenClass !== KEPT);
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
     const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
@@ -353,7 +353,7 @@ export class FactRules {
     if (isPresent && strings.isUseful && strings.isShared(span.text.toLowerCase()) && place.endsYearRange(index))
       return true;
     if (place.isNamePlace(index, roles, kin) || place.follows(index, this.#beforeNames)) return false;
-    if (place.followsRole(index, roles)) return false;
+    if (place.followsRole(index, roles) || followsPlate(place, index)) return false;
     const first = tokens[0]?.key ?? "";
     if (tokens.length > 1 && roles.has(first)) return false; // in Patient Summer the rest may be a name
     if (strings.isStart(tokens) && place.beginsClause(index, strings.isRare(first) ? startFollowers : undefined))
@@ -369,7 +369,8 @@ export class FactRules {
       strings.isPublicRun(tokens) ||
       (tokens.length === span.tokens.length && this.#products.isKeptRun(place, index, tokens)) ||
       (strings.isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE);
-    if (isName) return strings.isPublic || !IS_TITLE.test(span.text) || !this.#labels.isAddressed(place, index);
-    return strings.isHeading(tokens) && this.#labels.isHeadingPlace(place, index, span);
+    if (isName) return strings.isPublic || !IS_TITLE.test(span.text) || !this.#products.isAddressed(place, index);
+    if (!strings.isHeading(tokens) || this.#products.isPartyPlace(place, index)) return false;
+    return span.tokens.length > 1 || place.isHeadingPlace(index, headingLeads);
   }
 }

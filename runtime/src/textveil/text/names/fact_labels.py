@@ -23,9 +23,6 @@ _MARKER = LazyPattern(re.compile, "[.)] ")
 _BETWEEN, _ENTRY_END = frozenset((", ", "; ")), LazyPattern(re.compile, " ?[,.;)]")
 #: Gaps before a determiner with a capital that begins a sentence without a mark before it: *by then The plan*.
 _BEFORE_DETERMINERS = frozenset((" ", ") "))
-#: Gaps between a word such as *contact* and a name; and words there, with the number of items before them to search.
-_NAMING_GAPS = frozenset((" ", ": "))
-_JOINS, _MOST_JOINED = frozenset(("called", "for", "in", "is", "of", "to", "was")), 2
 #: Number of items before a choice in which the marker of the first choice is searched.
 _MAX_CHOICES = 64
 #: A list without blanks, not longer since no other thread runs while it is read; and the marks between its words.
@@ -124,54 +121,9 @@ class LabelFacts:
             return False
         if self._strings.is_useful and self._is_technical(span.text):
             return place.has_word_beside(index, str.islower)
-        if self._strings.is_acronym(span.text):
+        if self._strings.is_acronym(span.text) and not follows_plate(place, index):
             return place.gaps[index + 1] == " " and self._strings.is_noun(place.get_word(index + 1))
         return tokens[0].case == TITLE and self._is_label(place, index, tokens[0].key)
-
-    def is_heading_place(self, place: LinePlaces, index: int, span: EntitySpan) -> bool:
-        """Return whether capitalized common words may be a heading because of the words beside them.
-
-        Several words, or a number word and one word (*Five Guys*), may be one anywhere except beside a word that shows
-        a name: *work at Fresh Start*, *live in Garden City*, *Fresh Start fired me*.
-
-        Args:
-            place: The lines that contain the words.
-            index: Index of the words among the items of these lines.
-            span: The capitalized words.
-        """
-        is_counted = place.get_class(index - 1) == "number-word" and place.gaps[index] == " "
-        is_single = len(span.tokens) == 1
-        if is_single and not place.is_heading_place(index, self._words.heading_leads):
-            return False
-        return (is_single and not is_counted) or not self._is_named(place, index - is_counted, index)
-
-    def _is_named(self, place: LinePlaces, first: int, last: int) -> bool:
-        """Return whether the words directly before or after a phrase show that it is a name.
-
-        Args:
-            place: The lines that contain the phrase.
-            first: Index of the first item of the phrase.
-            last: Index of the last item of the phrase.
-        """
-        naming, gap, before = self._words.naming_words, place.gaps[first], place.get_word(first - 1)
-        if gap == " " and before in _JOINS:
-            is_work = before == "for" and place.follows(first - 1, self._words.work_words, _MOST_JOINED)
-            return is_work or place.follows(first - 1, naming, _MOST_JOINED)
-        if gap == " " and before in self._words.firm_leads:
-            return True
-        if gap in _NAMING_GAPS and before.lower() in naming:
-            return True
-        if gap == ", " and before in naming and place.get_word(first - 2).lower() in self._words.determiners:
-            return True
-        after = place.get_word(last + 1) if place.gaps[last + 1] == " " else ""
-        return after.endswith("ed") or f"-{after}" in naming or self.is_addressed(place, last)
-
-    def is_addressed(self, place: LinePlaces, index: int) -> bool:
-        """Return whether the word before or after a name shows a person: *Dear Django*, *Suzuki cried*."""
-        naming = self._words.naming_words
-        if place.gaps[index + 1] == " " and f"-{place.get_word(index + 1)}-" in naming:
-            return True
-        return place.gaps[index] == " " and f"{place.get_word(index - 1).lower()}-" in naming
 
     def _is_form_word(self, key: str) -> bool:
         """Return whether a word may be in a placeholder such as ``[First Name]``.
@@ -238,6 +190,11 @@ class LabelFacts:
         if key in self._words.start_followers and marks & FUNCTION:
             return place.begins_clause(index, None)
         return place.begins_clause(index, self._words.start_followers)
+
+
+def follows_plate(place: LinePlaces, index: int) -> bool:
+    """Return whether an identifier is directly before a word, which may be the end of a license plate: ``LB67 RTO``."""
+    return place.get_class(index - 1) == "id" and place.gaps[index] == " "
 
 
 def is_placeholder(place: LinePlaces, index: int) -> bool:

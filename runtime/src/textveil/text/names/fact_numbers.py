@@ -25,6 +25,9 @@ _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
 #: Numbers that count or measure, with a full stop before decimals, and with a comma before decimals.
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
 _COUNTED_COMMA = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2}")
+#: A number that may be a day and a month, words before such a date, and the gap behind it inside a sentence.
+_DAY_MONTH = re.compile(r"(?:0?[1-9]|[12][0-9]|3[01])\.(?:0?[1-9]|1[0-2])")
+_DAY_LEADS, _INSIDE_SENTENCE = frozenset("am ab bis on since until vom zum".split()), re.compile(r"\.[,;:)-].*")
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 #: Numbers of an amount of money.
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
@@ -204,6 +207,8 @@ class NumberFacts:
         if entity_type == "number":
             is_bare = _is_bare(text) or _DECIMAL.fullmatch(text) is not None
             if place.has_letter(index) and place.get_class(index + 2):
+                return False
+            if _DAY_MONTH.fullmatch(text) and _is_day_place(place, index):
                 return False
             return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
         if entity_type == "ordinal":
@@ -435,3 +440,11 @@ def _is_round_range(text: str) -> bool:
     first, _, last = text.replace("\u2013", "-").partition("-")
     numbers = [number for number in (first, last) if number.isascii() and number.isdigit() and len(number) <= 4]
     return len(numbers) == 2 and int(first) < int(last) and all(int(number) % 50 == 0 for number in numbers)
+
+
+def _is_day_place(place: LinePlaces, index: int) -> bool:
+    """Return whether *on* precedes a number, or a full stop that ends no sentence follows it: *by 15.11. or later*."""
+    gap = place.gaps[index + 1]
+    if place.get_word(index - 1).lower() in _DAY_LEADS or _INSIDE_SENTENCE.fullmatch(gap):
+        return True
+    return gap == ". " and place.get_word(index + 1).islower()

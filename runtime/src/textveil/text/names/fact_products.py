@@ -13,6 +13,9 @@ from textveil.text.names.tokens import CAPITALIZED_RUN, NamesToken
 _WORK_BEFORE, _WORK_AFTER = 10, 4
 #: Number of words before *for the* in which an occupation shows that the name after it is an employer.
 _ROLE_BEFORE = 3
+#: Gaps between a word such as *contact* and a name; and words there, with the number of items before them to search.
+_PARTY_GAPS = frozenset((" ", ": "))
+_JOINS, _MOST_JOINED = frozenset(("called", "for", "in", "is", "of", "to", "was")), 2
 #: Gaps between the names of a list, and the largest number of names that are read before one.
 _LIST_GAPS, _MAX_NAMES = frozenset((", ", "/")), 16
 _APOSTROPHES = frozenset(("'", "\u2019"))
@@ -56,6 +59,49 @@ class ProductFacts:
         is_name = all(listed or self._strings.is_plain_word(token.key) for token, listed in pairs)
         return is_name and self._is_product_place(place, index)
 
+    def is_party_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether capitalized common words, such as *Fresh Start*, may name a company, a home or a person.
+
+        Words before or after them show this: *at Fresh Start*, *contact Fresh Start*, *live in Fresh Start*, *my
+        church, Fresh Start*, *Fresh Start fired me*. A number word belongs to them (*Five Guys*).
+
+        Args:
+            place: The lines that contain the words.
+            index: Index of the words among the items of these lines.
+        """
+        is_counted = place.get_class(index - 1) == "number-word" and place.gaps[index] == " "
+        after = place.get_word(index + 1) if place.gaps[index + 1] == " " else ""
+        if after.endswith("ed") or f"-{after}" in self._words.party_words or self.is_addressed(place, index):
+            return True
+        return self._follows_party_word(place, index - is_counted) or self._acts_on_writer(place, index)
+
+    def _follows_party_word(self, place: LinePlaces, index: int) -> bool:
+        words, gap, before = self._words, place.gaps[index], place.get_word(index - 1)
+        if gap == " " and before in _JOINS:
+            is_work = before == "for" and place.follows(index - 1, words.work_words, _MOST_JOINED)
+            return is_work or place.follows(index - 1, words.party_words, _MOST_JOINED)
+        if gap == " " and before in words.firm_leads:
+            return True
+        if gap == ", " and before in words.party_words:
+            return place.get_word(index - 2).lower() in words.determiners
+        return gap in _PARTY_GAPS and before.lower() in words.party_words
+
+    def is_addressed(self, place: LinePlaces, index: int) -> bool:
+        """Return whether the word before or after a name shows a person: *Dear Django*, *Suzuki cried*."""
+        words = self._words.party_words
+        if place.gaps[index + 1] == " " and f"-{place.get_word(index + 1).lower()}-" in words:
+            return True
+        return place.gaps[index] == " " and f"{place.get_word(index - 1).lower()}-" in words
+
+    def _acts_on_writer(self, place: LinePlaces, index: int) -> bool:
+        """Return whether another word and then *me* follow a name, as in *IBM let me go*."""
+        for at in range(index + 1, min(index + 1 + _WORK_AFTER, len(place.mentions))):
+            if place.has_break(at):
+                return False
+            if at > index + 1 and f"-{place.get_word(at).lower()}" in self._words.work_words:
+                return True
+        return False
+
     def _is_public(self, key: str) -> bool:
         strings = self._strings
         return strings.is_useful and strings.is_shared(key) and key not in strings.persons
@@ -73,9 +119,10 @@ class ProductFacts:
         for at in range(index + 1, min(index + 1 + _WORK_AFTER, len(place.mentions))):
             if place.has_break(at):
                 break
-            word = place.get_word(at).lower()
-            if word in words.work_words or (at > index + 1 and f"-{word}" in words.work_words):
+            if place.get_word(at).lower() in words.work_words:
                 return False
+        if self._acts_on_writer(place, index):
+            return False
         first = index
         while place.gaps[first] in _LIST_GAPS and place.get_class(first - 1) == CAPITALIZED_RUN:
             first -= 1

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from textveil.bundle.fact_words import CASED_UNITS, DEGREES, FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
-from textveil.text.identifiers import is_account_name, is_joined_text, split_identifier
+from textveil.text.identifiers import has_numbered_word, is_account_name, is_joined_text, split_identifier
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
@@ -412,6 +412,8 @@ class FactStrings:
             return False
         digits = [piece for piece in pieces if piece[0].isdigit()]
         if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):
+            return False
+        if digits and not has_numbered_word(string, self.words.identifier_pieces | self.words.label_nouns):
             return False
         words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
         if not words or (len(words) > 1 and not self.words.name_prefixes.isdisjoint(words)):

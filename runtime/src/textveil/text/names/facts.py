@@ -23,7 +23,7 @@ from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_formulas import follows_unit, is_formula, is_list_marker, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
-from textveil.text.names.fact_labels import LabelFacts
+from textveil.text.names.fact_labels import LabelFacts, follows_plate
 from textveil.text.names.fact_numbers import (
     KEPT_NUMERIC_TYPES,
     CodeFacts,
@@ -112,8 +112,7 @@ class FactRules:
         self.level: str = level
         self._lists, self._hidden_types = lists, hidden_types
         self.strings: FactStrings = FactStrings(lists, level, denied, randomized, only_tags)
-        self._denied = self.strings.denied
-        self._shows_errors = shows_errors
+        self._denied, self._shows_errors = self.strings.denied, shows_errors
         self._facts = lists.rules.facts
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
@@ -482,7 +481,7 @@ class FactRules:
             return False
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
-        if place.follows_role(index, facts.roles):
+        if place.follows_role(index, facts.roles) or follows_plate(place, index):
             return False
         if len(tokens) > 1 and tokens[0].key in facts.roles:  # in ``Patient Summer`` the second word may be a name
             return False
@@ -496,5 +495,6 @@ class FactRules:
             if is_kept or is_code_place(place, index):
                 return True
         if is_product or sets & (PUBLIC_NAMES | SENTENCES):
-            return strings.is_public or not (span.text.istitle() and self._labels.is_addressed(place, index))
-        return bool(sets & HEADINGS) and self._labels.is_heading_place(place, index, span)
+            return strings.is_public or not (span.text.istitle() and self._products.is_addressed(place, index))
+        is_heading = sets & HEADINGS > 0 and not self._products.is_party_place(place, index)
+        return is_heading and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))
