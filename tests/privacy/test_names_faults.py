@@ -66,6 +66,11 @@ READ_FAULTS: dict[str, Fault] = {
         "add_surnames",
         ("(not joins[number] or replaced[number + 1])", "replaced[number + 1]"),
     ),
+    "a function word ends a name by the word before it": (
+        spans,
+        "add_surnames",
+        ("not token.flags & ENDS_NAME", 'not (token.flags & ENDS_NAME and tokens[number - 2].text < "N")'),
+    ),
     "a surname before a comma is hidden by the name behind it": (
         SpanFinder,
         "_hide_surnames",

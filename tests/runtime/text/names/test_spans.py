@@ -117,6 +117,9 @@ def test_an_expression_with_a_sign_is_kept_whole(plans: NamesPlanFactory) -> Non
         ("Love, she called. Love; Daniel", "Love, she called. Love; <R>"),
         ("Kovac Makes New Plan For The Great House Today", "<R> Makes New Plan For The Great House Today"),
         ("New Plan For The Great House Of Kovac Today", "New Plan For The Great House Of <R>"),
+        ("I SAW ANNA KOVAC AND THE HOUSE", "I SAW <R> AND THE HOUSE"),
+        ("ANNA HOPE WITH BEN PRICE, BANK OF BOSTON NOW", "<R> WITH <R>, <R> NOW"),
+        ("I LIVE IN BOSTON NEAR KOVAC STREET", "I LIVE IN <R> NEAR <R>"),
     ],
 )
 def test_surnames_of_a_headline_are_replaced(plans: NamesPlanFactory, text: str, expected: str) -> None:

@@ -31,6 +31,7 @@ import {
   BEGINS_UNIT,
   CAPITALIZED,
   CLITIC,
+  ENDS_NAME,
   FIRST_NAME,
   INITIAL,
   KEPT,
@@ -228,6 +229,9 @@ export class Lexicon {
       const isSurname = (wordFlags & NAME) !== 0 || ((wordFlags & CENSUS) !== 0 && !(flags & KEPT_AT_START));
       if (rules.facts.commaWords.has(key)) flags |= wordFlags & FUNCTION ? SURNAME_PARTICLE : 0;
       else if (isSurname) flags |= SURNAME;
+      const isEnding = wordFlags & EMPHASIS && !(wordFlags & (NAME | CENSUS));
+      if (wordFlags & FUNCTION && (isEnding || includesWord(rules.data.names.place_prepositions, key)))
+        flags |= ENDS_NAME;
     }
     const entityType = this.#findFirstList(this.#capitalizedTypes, key, [...types.any_case, ...types.capitalized]);
     const numberFlag =

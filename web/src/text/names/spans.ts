@@ -343,13 +343,12 @@ export class SpanFinder implements TokenLine {
         this.#followsTitle(index) ||
         this.#isFirstName(index),
     );
-    const isJoined = capitalized
-      .slice(1)
-      .map(
-        (index, number) =>
-          this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index)),
-      );
-    const hidden = addSurnames(isReplaced, isJoined);
+    const isJoined = capitalized.map((index, number) => {
+      const isNext = number > 0 && this.#findMemberEnd(capitalized[number - 1] ?? 0) === index;
+      return isNext && includesWord(data.joins, this.#getGap(index));
+    });
+    const words = capitalized.map((index) => this.#getWord(index));
+    const hidden = addSurnames(isReplaced, isJoined, words);
     for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 

@@ -36,6 +36,8 @@ export const KEPT_NOUN = 65536;
 export const SURNAME = 131072;
 /** A function word that is also a family name, and belongs to a name after it that is all of a quotation or a line. */
 export const SURNAME_PARTICLE = 1048576;
+/** A function word that is no family name, or a preposition before places: no part of a name in capitals (`AND`). */
+export const ENDS_NAME = 4194304;
 /** Groups of an account number: the first one (`DE44`), and a later one that has letters (`3M02`). */
 export const IBAN_HEAD = 262144;
 export const IBAN_GROUP = 524288;
@@ -144,12 +146,16 @@ export function findConnectorsEnd(
 /**
  * Return which capitalized words of a headline are replaced, surnames that are common words included. A list of persons
  * is a headline too. So a common word is replaced if it is between two replaced words, or if it follows a replaced word
- * and ends the sequence of joined words. `isJoined` has no entry for the first word.
+ * and ends the sequence of joined words; but not if it is a function word such as `AND`. `isJoined` has for each word whether it is joined to the one before.
  */
-export const addSurnames = (isReplaced: readonly boolean[], isJoined: readonly boolean[]): boolean[] =>
+export const addSurnames = (
+  isReplaced: readonly boolean[],
+  isJoined: readonly boolean[],
+  words: readonly NamesToken[],
+): boolean[] =>
   isReplaced.map((replaced, number) => {
-    const followsName = isJoined[number - 1] && isReplaced[number - 1];
-    return replaced || (followsName === true && (!isJoined[number] || isReplaced[number + 1] === true));
+    const followsName = isJoined[number] && isReplaced[number - 1] && !((words[number]?.flags ?? 0) & ENDS_NAME);
+    return replaced || (followsName === true && (!isJoined[number + 1] || isReplaced[number + 1] === true));
   });
 
 /** Return the index after a word of a name and after the lower-case words that hyphens join to it. */

@@ -22,6 +22,7 @@ from textveil.text.names.tokens import (
     CAPITALIZED,
     CLITIC,
     DIGITS,
+    ENDS_NAME,
     FIRST_NAME,
     GAP,
     INITIAL,
@@ -370,22 +371,21 @@ class Lexicon:
             if marks & OPENER or (marks & START and folded in rules.requests):
                 flags |= KEPT_AT_START | NAME_AFTER_TITLE
             if marks & FUNCTION:
-                flags = KEPT_AT_START
+                ends = folded in rules.place_prepositions or marks & (EMPHASIS | NAME | CENSUS) == EMPHASIS
+                flags = KEPT_AT_START | ENDS_NAME * ends
             starts = marks & (START | FUNCTION | OPENER) and not (marks & RARE and case != UPPER)
             flags |= KEPT_AT_SENTENCE if starts else 0
             flags |= KEPT_FOR_EMPHASIS if marks & EMPHASIS else 0
             flags |= KEPT_NOUN if marks & NOUN and case == TITLE else 0
-            is_surname = marks & NAME or (marks & CENSUS and not flags & KEPT_AT_START)
             if folded in rules.facts.comma_words:
                 flags |= SURNAME_PARTICLE if marks & FUNCTION else 0
-            elif is_surname:
+            elif marks & NAME or (marks & CENSUS and not flags & KEPT_AT_START):
                 flags |= SURNAME
         if folded in rules.first_short_forms:
             flags |= BEGINS_DOTTED_NAME
         elif folded in rules.legal_forms and word not in rules.no_legal_forms:
             flags |= LEGAL_FORM
-        entity_type = self._capitalized_types.get(folded)
-        if entity_type is not None:
+        if (entity_type := self._capitalized_types.get(folded)) is not None:
             layout = rules.title_layouts.get(folded, "") if entity_type == "title" else ""
             flags = flags & KEPT_AT_SENTENCE | (entity_type == "number-word") * NUMBER_WORD
             return NamesToken(REPLACED, word, folded, case, entity_type, layout, flags)

@@ -346,7 +346,7 @@ class SpanFinder:
                 self._find_member_end(before, end) == place and self._gaps[place] in _RUN_JOINS
                 for before, place in pairwise(capitalized)
             ]
-            for place in compress(capitalized, add_surnames(is_replaced, is_joined)):
+            for place in compress(capitalized, add_surnames(is_replaced, is_joined, [words[at] for at in capitalized])):
                 self._hide_member(place, end)
             return
         group = [capitalized[0]]

@@ -45,6 +45,8 @@ BESIDE_MONTH, KEPT_NOUN = 32768, 65536
 SURNAME = 131072
 #: A function word that is also a family name: it belongs to a name after it that is all of a quotation or a line.
 SURNAME_PARTICLE = 1048576
+#: A function word that is no family name, or a preposition before places: no part of a name in capitals (``AND``).
+ENDS_NAME = 4194304
 #: A lower-case word on a list of first names; of function words only those that are also first names (``will``).
 FIRST_NAME = 2097152
 #: Groups of an account number: the first one (``DE44``); a later one that has letters (``3M02``).
@@ -194,22 +196,30 @@ def find_connectors_end(
     return after if after > first and after < end and gaps[after] in (" ", joins) else index
 
 
-def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list[bool]:
+def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool], tokens: Sequence[NamesToken]) -> list[bool]:
     """Return which capitalized words of a headline must be replaced, including family names that are common words.
 
     In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
     (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced in two cases: it is between two replaced words,
-    or it follows a replaced word and is the last of several joined words.
+    or it follows a replaced word and is the last of several joined words. Function words such as *and* end a name
+    instead: ``ANNA HOPE AND I``.
 
     Args:
         is_replaced: For each capitalized word, whether the word is replaced regardless of the other words.
         is_joined: For each word except the first, whether a blank or hyphen joins the word to the previous one.
+        tokens: The capitalized words.
     """
     joins = [False, *is_joined, False]
     replaced = [False, *is_replaced, False]
     return [
-        replaced[number] or (joins[number - 1] and replaced[number - 1] and (not joins[number] or replaced[number + 1]))
-        for number in range(1, len(replaced) - 1)
+        replaced[number]
+        or (
+            joins[number - 1]
+            and replaced[number - 1]
+            and (not joins[number] or replaced[number + 1])
+            and not token.flags & ENDS_NAME
+        )
+        for number, token in enumerate(tokens, 1)
     ]
 
 
