@@ -101,6 +101,7 @@ def test_what_may_name_a_party_is_hidden(sanitizer: Sanitizer, text: str) -> Non
         "My section is called Fresh Start.",
         "Fresh Start\nI work here.",
         "A passion for Fresh Start is good.",
+        "Why was my Payment declined",
         "A list of names, Fresh Start, is here.",
         "The Nokia phone and the Nokia of 2024 said it.",
     ],

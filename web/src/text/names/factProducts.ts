@@ -35,10 +35,10 @@ export class ProductFacts {
   }
 
   /** Return whether words beside common words, such as *Fresh Start*, show that they may name a party. */
-  isPartyPlace(place: LinePlaces, index: number): boolean {
+  isPartyPlace(place: LinePlaces, index: number, isPhrase: boolean): boolean {
     const isCounted = place.getClass(index - 1) === "number-word" && place.getGap(index) === " ";
     const after = place.getGap(index + 1) === " " ? place.getWord(index + 1) : "";
-    if (after.endsWith("ed") || this.strings.words.partyWords.has(`-${after}`)) return true;
+    if (isPhrase && (after.endsWith("ed") || this.strings.words.partyWords.has(`-${after}`))) return true;
     if (this.isAddressed(place, index) || this.#actsOnWriter(place, index)) return true;
     return this.#followsPartyWord(place, isCounted ? index - 1 : index);
   }

@@ -370,7 +370,8 @@ export class FactRules {
       (tokens.length === span.tokens.length && this.#products.isKeptRun(place, index, tokens)) ||
       (strings.isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE);
     if (isName) return strings.isPublic || !IS_TITLE.test(span.text) || !this.#products.isAddressed(place, index);
-    if (!strings.isHeading(tokens) || this.#products.isPartyPlace(place, index)) return false;
-    return span.tokens.length > 1 || place.isHeadingPlace(index, headingLeads);
+    const isPhrase = span.tokens.length > 1;
+    if (!strings.isHeading(tokens) || this.#products.isPartyPlace(place, index, isPhrase)) return false;
+    return isPhrase || place.isHeadingPlace(index, headingLeads);
   }
 }

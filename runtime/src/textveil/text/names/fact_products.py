@@ -59,7 +59,7 @@ class ProductFacts:
         is_name = all(listed or self._strings.is_plain_word(token.key) for token, listed in pairs)
         return is_name and self._is_product_place(place, index)
 
-    def is_party_place(self, place: LinePlaces, index: int) -> bool:
+    def is_party_place(self, place: LinePlaces, index: int, is_phrase: bool) -> bool:
         """Return whether capitalized common words, such as *Fresh Start*, may name a company, a home or a person.
 
         Words before or after them show this: *at Fresh Start*, *contact Fresh Start*, *live in Fresh Start*, *my
@@ -68,12 +68,15 @@ class ProductFacts:
         Args:
             place: The lines that contain the words.
             index: Index of the words among the items of these lines.
+            is_phrase: Whether there are several words. A single one may be a thing: *Payment declined*.
         """
         is_counted = place.get_class(index - 1) == "number-word" and place.gaps[index] == " "
         after = place.get_word(index + 1) if place.gaps[index + 1] == " " else ""
-        if after.endswith("ed") or f"-{after}" in self._words.party_words or self.is_addressed(place, index):
+        if is_phrase and (after.endswith("ed") or f"-{after}" in self._words.party_words):
             return True
-        return self._follows_party_word(place, index - is_counted) or self._acts_on_writer(place, index)
+        if self.is_addressed(place, index) or self._acts_on_writer(place, index):
+            return True
+        return self._follows_party_word(place, index - is_counted)
 
     def _follows_party_word(self, place: LinePlaces, index: int) -> bool:
         words, gap, before = self._words, place.gaps[index], place.get_word(index - 1)

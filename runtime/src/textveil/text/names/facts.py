@@ -496,5 +496,7 @@ class FactRules:
                 return True
         if is_product or sets & (PUBLIC_NAMES | SENTENCES):
             return strings.is_public or not (span.text.istitle() and self._products.is_addressed(place, index))
-        is_heading = sets & HEADINGS > 0 and not self._products.is_party_place(place, index)
-        return is_heading and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))
+        is_phrase = len(span.tokens) > 1
+        if not sets & HEADINGS or self._products.is_party_place(place, index, is_phrase):
+            return False
+        return is_phrase or place.is_heading_place(index, facts.heading_leads)
