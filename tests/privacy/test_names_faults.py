@@ -17,6 +17,7 @@ from textveil.text.names import (
     spelled_tokens,
     string_types,
     tokenizer,
+    tokens,
 )
 from textveil.text.names.entity_types import EntityClassifier
 from textveil.text.names.lexicon import Lexicon
@@ -63,12 +64,12 @@ READ_FAULTS: dict[str, Fault] = {
     ),
     "a surname that is a common word stays in a list of persons": (
         spans,
-        "add_surnames",
+        "add_common_names",
         ("(not joins[number] or replaced[number + 1])", "replaced[number + 1]"),
     ),
     "a function word ends a name by the word before it": (
         spans,
-        "add_surnames",
+        "add_common_names",
         ("not token.flags & ENDS_NAME", 'not (token.flags & ENDS_NAME and tokens[number - 2].text < "N")'),
     ),
     "a surname before a comma is hidden by the name behind it": (
@@ -271,8 +272,8 @@ READ_FAULTS: dict[str, Fault] = {
         EntityClassifier,
         "classify_span",
         (
-            "entity_type is not None and is_classified_word",
-            "entity_type is not None and is_classified_word and folded < 'm'",
+            "entity_type is not None and all(token",
+            "entity_type is not None and folded < 'm' and all(token",
         ),
     ),
     "a common word with a capital has its kind by its length": (
@@ -430,6 +431,41 @@ def test_the_string_of_a_title_decides_whether_it_is_a_family_name(monkeypatch: 
     texts = "he met Tom King", "he met Tom Doctor"
     assert skeleton(reader.read_texts([texts[0]])) == skeleton(reader.read_texts([texts[1]]))
     monkeypatch.setattr(kept_mentions, "_is_title_surname", wrong)
+    assert skeleton(reader.read_texts([texts[0]])) != skeleton(reader.read_texts([texts[1]]))
+
+
+@pytest.mark.parametrize(
+    ("change", "texts"),
+    [
+        (
+            ("token.flags & SURNAME", "token.flags & SURNAME and token.key < 'c'"),
+            ("Blessing Okoro came", "Comfort Okoro came", "Anna Okoro came"),
+        ),
+        (
+            ("if span.preceding_word", "if begin.key > 'n'"),
+            ("we met Approve Okoro", "we met Approve Mensah", "we met Anna Okoro"),
+        ),
+    ],
+)
+def test_the_string_of_a_name_decides_whether_a_common_word_is_its_first_name(
+    monkeypatch: pytest.MonkeyPatch, change: tuple[str, str], texts: tuple[str, str, str]
+) -> None:
+    """A planted fault; and a name with a common first name has the template of one with a listed first name."""
+    wrong = planted(EntityClassifier._find_common_first_name, change)
+    reader = Sanitizer.load().names_plan(protect="names").make_reader()
+    assert skeleton(reader.read_texts([texts[0]])) == skeleton(reader.read_texts([texts[1]]))
+    assert skeleton(reader.read_texts([texts[0]])) == skeleton(reader.read_texts([texts[2]]))
+    monkeypatch.setattr(EntityClassifier, "_find_common_first_name", wrong)
+    assert skeleton(reader.read_texts([texts[0]])) != skeleton(reader.read_texts([texts[1]]))
+
+
+def test_the_string_of_a_name_decides_whether_common_words_before_it_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted fault: in capitals only one common word before a name on no list of common words is a part of it."""
+    wrong = planted(tokens.add_common_names, ("and replaced[number + 1]:", "and (*is_replaced, False)[number]:"))
+    reader = Sanitizer.load().names_plan(protect="names").make_reader()
+    texts = "I MET CHIP BLESSING OKORO", "I MET CHIP ANNA OKORO"
+    assert skeleton(reader.read_texts([texts[0]])) == skeleton(reader.read_texts([texts[1]]))
+    monkeypatch.setattr(spans, "add_common_names", wrong)
     assert skeleton(reader.read_texts([texts[0]])) != skeleton(reader.read_texts([texts[1]]))
 
 

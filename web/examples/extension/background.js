@@ -1,8 +1,10 @@
 // Replaces names for the content script. Nothing is kept: a message comes in, its answer goes out.
 import { Sanitizer, TextveilError } from "textveil";
 
+/** @type {import("textveil").Options} */
 const OPTIONS = { protect: "names" };
 
+/** @type {Promise<Sanitizer> | undefined} */
 let loading;
 const sanitizer = () => {
   loading ??= Sanitizer.load(chrome.runtime.getURL(BUNDLE), { expectId: IDENTITY });
@@ -15,7 +17,7 @@ async function answer(texts) {
     const pieces = texts.flatMap((text) => opened.preview(text, OPTIONS));
     const replaced = pieces.filter(([, what]) => what !== "gap" && what !== "kept").length;
     const results = opened.sanitizeBatch(texts, OPTIONS);
-    return { texts: results.map(({ text }) => text), line: results[0].statement.line(), replaced };
+    return { texts: results.map(({ text }) => text), line: results[0].statement.formatLine(), replaced };
   } catch (error) {
     loading = undefined;
     return {

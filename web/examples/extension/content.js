@@ -62,21 +62,16 @@ function offer(answer, sends) {
   element("p", failed ? answer.error : answer.line, dialog);
   const buttons = element("div", "", dialog);
   buttons.className = "buttons";
-  const choices = [
-    ...(failed
-      ? []
-      : [
-          ["replace", sends ? "Replace and send" : "Replace"],
-          ["again", "Sample again"],
-        ]),
-    ...(sends ? [["send", "Send as it is"]] : []),
-    ["back", "Back"],
-  ];
+  const asIs = sends ? [["send", "Send as it is"]] : [];
+  // The first one has the focus: Enter never sends names.
+  const choices = failed
+    ? [["back", "Back"], ...asIs]
+    : [["replace", sends ? "Replace and send" : "Replace"], ["again", "Sample again"], ...asIs, ["back", "Back"]];
   document.documentElement.append(host);
   return new Promise((resolve) => {
     for (const [value, label] of choices) {
       const button = element("button", label, buttons);
-      if (value === "replace") Object.assign(button, { className: "main", autofocus: true });
+      if (value === choices[0][0]) Object.assign(button, { className: "main", autofocus: true });
       button.addEventListener("click", () => dialog.close(value));
     }
     dialog.addEventListener("close", () => {

@@ -146,7 +146,9 @@ export class EntityClassifier {
     const isName = entityType === "person" || entityType === "given" || entityType === "family";
     if (!isName)
       return makeMention(span, entityType, entityType === "word" ? findEnding(phrase, this.lists.rules) : "", phrase);
-    const nameStart = this.#findNameStart(span);
+    let nameStart = this.#findNameStart(span);
+    const first = this.#findCommonFirstName(span, nameStart);
+    if (first < nameStart) [entityType, nameStart] = ["person", first];
     const parts =
       entityType === "person" ? this.#splitPersonName(span, nameStart) : [makePart(span, entityType, nameStart)];
     const casePattern = parts.every((part) => part.entityType === "initial") ? UPPER : span.case; // a word may be left out
@@ -259,6 +261,14 @@ export class EntityClassifier {
       if (!(word.flags & KEPT_AT_SENTENCE)) return isInitialWord || span.precedingWord === AFTER_TITLE ? 0 : index;
     }
     return 0;
+  }
+
+  /** Return the index of a common word that is the first name before a family name: *we hired Blessing Okoro*. */
+  #findCommonFirstName(span: EntitySpan, nameStart: number): number {
+    const begin = span.tokens[nameStart] as NamesToken;
+    if (this.#isGiven(begin) || isInitial(begin)) return nameStart;
+    const surname = span.tokens.findIndex((word) => word.flags & SURNAME);
+    return span.precedingWord ? 0 : surname < 0 || surname > nameStart ? nameStart : surname;
   }
 
   /** Split a person's name into parts: initials, given names, and a family name at the end. */

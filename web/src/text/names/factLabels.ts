@@ -6,7 +6,7 @@ import { isDigit, isLower, TITLE } from "../segmentation/words.js";
 import type { EntitySpan } from "./entitySpans.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
-import { KEPT } from "./tokens.js";
+import { KEPT, type NamesToken } from "./tokens.js";
 
 /** Largest number of words of a placeholder, and the gaps between them. */
 const [MAX_PLACEHOLDER, INSIDE] = [6, new Set([" ", "-", "/", " / ", "'"])];
@@ -15,6 +15,8 @@ const [OPENING, CLOSING] = [/[[{<]["'*]?$/, /["'*]?[\]}>]/];
 const [CHOICE, MARKER] = [/^[B-H][.] [A-Z][a-z]+$/, /^[.)] /];
 /** Gaps before a short entry of a list, and behind it. */
 const [BETWEEN, ENTRY_END] = [new Set([", ", "; "]), /^ ?[,.;)]/];
+/** Determiners that may precede a name too: *the Kestrel*, *her Kestrel*. */
+const ARTICLES: ReadonlySet<string> = new Set(["her", "his", "that", "the"]);
 /** Number of items before a choice in which the marker of the first choice is searched. */
 const MAX_CHOICES = 64;
 /** A range of cells of a table. */
@@ -69,11 +71,26 @@ export class LabelFacts {
     if (place.hasCapitalBeside(index) || place.follows(index, this.#beforeNames)) return false;
     if (tokens.length === 2 && CHOICE.test(span.text))
       return (strings.isStart(others) || strings.isFunctionWord(others)) && this.#isChoicePlace(place, index);
+    if (tokens.length === span.tokens.length && this.#isPlainRun(place, index, tokens)) return true;
     if (tokens.length !== 1 || span.tokens.length !== 1) return false;
     if (strings.isUseful && this.#isTechnical(span.text)) return place.hasWordBeside(index, isLower);
     if (strings.isAcronym(span.text) && !followsPlate(place, index))
       return place.getGap(index + 1) === " " && strings.isNoun(place.getWord(index + 1));
     return first.case === TITLE && this.#isLabel(place, index, first.key);
+  }
+
+  /** Return whether plain words are behind a determiner (*a Guide*), or in their line in lower case too. */
+  #isPlainRun(place: LinePlaces, index: number, tokens: readonly NamesToken[]): boolean {
+    const { strings } = this;
+    if (tokens.some(({ case: casing, key }) => casing !== TITLE || !strings.isPlainWord(key))) return false;
+    if (tokens.some(({ text }) => strings.isCompany(text))) return false;
+    if (tokens.length === 1 && place.followsWord(index, (word) => this.#isDeterminer(word.toLowerCase()))) return true;
+    const near = new Set([...place.iterateLine(index)].map((at) => place.getWord(at)));
+    return tokens.every(({ key }) => near.has(key));
+  }
+
+  #isDeterminer(word: string): boolean {
+    return this.#words.determiners.has(word) && !ARTICLES.has(word);
   }
 
   /** Return whether a word may be a part of a placeholder: a word of forms, or a common word that is no name. */

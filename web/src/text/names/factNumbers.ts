@@ -2,9 +2,10 @@
 
 import type { FactWords } from "../../bundle/rules.js";
 import { IS_TITLE, isLower, TITLE } from "../segmentation/words.js";
+import { CAPITALIZED_RUN } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 import type { CodeFacts } from "./factCodes.js";
-import { isListedNumber, isListMarker, isOperand } from "./factFormulas.js";
+import { followsUnit, isListedNumber, isListMarker, isOperand } from "./factFormulas.js";
 import { isPlaceholder } from "./factLabels.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
@@ -57,6 +58,8 @@ const ROUND_RANGE = /^([0-9]{1,4})[-\u2013]([0-9]{1,4})$/;
 /** Types of the numbers of a size; and a gap between the label of a telephone number and the number. */
 const MEASURES = splitWords("number year");
 const LABEL_GAP = /^\.?:? ?[(+]?$/;
+/** Signs of units with a blank before them, which are letters or short strings otherwise. */
+const SYMBOLS = splitWords("L V W cm2 cm3 d g h km2 l m m2 m3 mm2 mm3 s");
 const ENDS_IN_CURRENCY = /[$\u20ac\u00a3\u00a5\u20b9] *$/;
 const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
 
@@ -120,6 +123,19 @@ export class NumberFacts {
     if (entityType === "ordinal")
       return isAtMost(text.slice(0, -2), MAX_ORDINAL) && this.strings.isAdjective(place.getWord(index + 1));
     return entityType === "time" || entityType === "decade";
+  }
+
+  /** Return whether a letter or a short string is the sign of a unit behind a number: `500 g`, `12 V`, `9 m2`. */
+  isKeptUnit(place: LinePlaces, index: number, { span: { entityType, text } }: EntityMention): boolean {
+    const { units } = this.#words;
+    const [next, after] = [index + 1, place.getGap(index + 1)];
+    if (entityType === CAPITALIZED_RUN || !SYMBOLS.has(text) || place.follows(index, this.#beforeValues, 4))
+      return false;
+    if ((text < "a" || after === " ") && place.isHidden(next, next)) return false;
+    if (text === "L" && followsUnit(place, index, units)) return true;
+    if (place.getGap(index) !== " " || !COUNTED_TYPES.has(place.getClass(index - 1))) return false;
+    if (after === " " && NUMERIC_TYPES.has(place.getClass(next))) return units.has(place.getWord(index + 2));
+    return place.getWord(index - 2).toLowerCase() !== "at" && !place.isHidden(index - 2, index - 1);
   }
 
   /** Return whether a small number is a part of a formula, of source code, or of a list of numbers. */

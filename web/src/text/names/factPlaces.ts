@@ -28,7 +28,7 @@ const BE: ReadonlySet<string> = new Set("are be became is s was were".split(" ")
 /** Marks before the first word of a line; and marks that end a clause, before its first word. */
 const LIST_MARK = /^[-*#>\u2022\xb7\u2013\u2014+ \t"'\u201c(]*$/;
 const CLAUSE_END =
-  /^(?:(?:[)\]"\u201d]?[:;]|[\]"\u201d],|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["'(\u201c]?| ["'\u201c\u2018])$/;
+  /^(?:(?:[)\]"\u201d]?[:;]|[\]"\u201d],|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["'(\u201c]?|,? ["'\u201c\u2018])$/;
 /** Entity types by class. Rules read only the class of a mention next to another mention. */
 export const NUMERIC_TYPES: ReadonlySet<string> = new Set([
   ..."number year digits account phone card ssn time date day decade ordinal age season year-range".split(" "),
@@ -223,7 +223,7 @@ export class LinePlaces {
   }
 
   /** Yield the indices of the other words and mentions of a line, outward from an index. */
-  *#iterateLine(index: number): Generator<number> {
+  *iterateLine(index: number): Generator<number> {
     for (const step of [-1, 1]) {
       let at = index;
       while (Math.abs(at - index) < MAX_SENTENCE && !hasBreak(this.getGap(step < 0 ? at : at + 1))) {
@@ -238,7 +238,7 @@ export class LinePlaces {
   isErrorPlace(index: number): boolean {
     if (this.getClass(index - 1) !== "" || this.getClass(index + 1) !== "") return false;
     let kept = 0;
-    for (const at of this.#iterateLine(index)) kept += this.mentions[at] === undefined ? 1 : -1;
+    for (const at of this.iterateLine(index)) kept += this.mentions[at] === undefined ? 1 : -1;
     return kept > 1;
   }
 
@@ -336,7 +336,7 @@ export class LinePlaces {
   }
 
   #hasLowerWord(index: number): boolean {
-    for (const at of this.#iterateLine(index)) if (isLower(this.getWord(at))) return true;
+    for (const at of this.iterateLine(index)) if (isLower(this.getWord(at))) return true;
     return false;
   }
 
@@ -386,7 +386,8 @@ export class LinePlaces {
     if (this.beginsLine(index) || this.#endsSentence(index)) return true;
     const [before, gap] = [this.getClass(index - 1), this.getGap(index)];
     const isNumber = NUMERIC_TYPES.has(before);
-    if ((this.getWord(index - 1) !== "" || isNumber) && CLAUSE_END.test(gap)) return true;
+    const isLead = before === LONE_INITIAL || before === "title" || before === "office"; // a name may follow these
+    if (index > 0 && !isLead && CLAUSE_END.test(gap)) return true;
     // an entry of a table: `Sales $ 500 Variable expenses`
     if (isNumber && gap === " ") return !this.factWords.addressWords.has(this.getWord(index + 1));
     return (isNumber || before === "word") && SENTENCE_END.test(gap);

@@ -203,6 +203,7 @@ export class FactRules {
       keep((...at) => this.#isCorrected(...at), correct);
     }
     keep((...at) => this.#isKeptCapital(...at));
+    keep((...at) => this.#numbers.isKeptUnit(...at));
     keep((...at) => this.#numbers.isKept(...at));
     for (const [index, mention] of place.mentions.entries()) {
       if (mention === undefined || !this.#mayKeep(mention)) continue;

@@ -27,7 +27,7 @@ import {
 import { APOSTROPHE } from "./spelledTokens.js";
 import { INWARD_HALF, OUTWARD_HALF } from "./stringTypes.js";
 import {
-  addSurnames,
+  addCommonNames,
   BEGINS_DOTTED_NAME,
   BEGINS_PLACE,
   BEGINS_UNIT,
@@ -348,7 +348,7 @@ export class SpanFinder implements TokenLine {
       return isNext && includesWord(data.joins, this.#getGap(index));
     });
     const words = capitalized.map((index) => this.#getWord(index));
-    const hidden = addSurnames(isReplaced, isJoined, words);
+    const hidden = addCommonNames(isReplaced, isJoined, words);
     for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 

@@ -144,19 +144,26 @@ export function findConnectorsEnd(
 }
 
 /**
- * Return which capitalized words of a headline are replaced, surnames that are common words included. A list of persons
- * is a headline too. So a common word is replaced if it is between two replaced words, or if it follows a replaced word
- * and ends the sequence of joined words; but not if it is a function word such as `AND`. `isJoined` has for each word whether it is joined to the one before.
+ * Return which capitalized words of a headline are replaced, names that are common words included. A list of persons is
+ * a headline too. So a common word is replaced if it is a surname and precedes a replaced word, if it is between two
+ * replaced words, or if it follows a replaced word and ends the sequence of joined words. In the latter two cases it
+ * does not count as replaced for the words beside it, and must not be a function word such as `AND`. `isJoined` has for
+ * each word whether it is joined to the one before.
  */
-export const addSurnames = (
+export function addCommonNames(
   isReplaced: readonly boolean[],
   isJoined: readonly boolean[],
   words: readonly NamesToken[],
-): boolean[] =>
-  isReplaced.map((replaced, number) => {
-    const followsName = isJoined[number] && isReplaced[number - 1] && !((words[number]?.flags ?? 0) & ENDS_NAME);
-    return replaced || (followsName === true && (!isJoined[number + 1] || isReplaced[number + 1] === true));
+): boolean[] {
+  const names = [...isReplaced];
+  const hasFlag = (number: number, flag: number) => ((words[number]?.flags ?? 0) & flag) > 0;
+  for (let number = names.length - 2; number >= 0; number--)
+    if (isJoined[number + 1] && names[number + 1] && hasFlag(number, SURNAME)) names[number] = true;
+  return names.map((replaced, number) => {
+    const followsName = isJoined[number] && names[number - 1] && !hasFlag(number, ENDS_NAME);
+    return replaced || (followsName === true && (!isJoined[number + 1] || names[number + 1] === true));
   });
+}
 
 /** Return the index after a word of a name and after the lower-case words that hyphens join to it. */
 export function findMemberEnd(

@@ -252,21 +252,18 @@ class EntityClassifier:
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         entity_type = self._type_by_name.get(folded)
         if provisional_type != CAPITALIZED_RUN:
-            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # after ``new``, for example
-            if entity_type is not None and is_classified_word:
-                return self._make_mention(
-                    span,
-                    entity_type
-                    if entity_type in self._unchanged_types
-                    else _TYPES_WITHOUT_CAPITALS.get(entity_type, entity_type),
-                    "",
-                )
+            if entity_type is not None and all(token.layout != RANDOMIZED for token in tokens):  # not after ``new``
+                if entity_type not in self._unchanged_types:
+                    entity_type = _TYPES_WITHOUT_CAPITALS.get(entity_type, entity_type)
+                return self._make_mention(span, entity_type, "")
             return self._make_mention(span, span.entity_type, span.layout)
         if entity_type is None:
             entity_type = self._classify_run(span) if len(tokens) > 1 else self._classify_word(span, folded)
         if entity_type == "family" and span.preceding_word in self._place_before:
             entity_type = "city"
         name_start = self._find_name_start(span) if entity_type in _PERSON_TYPES else 0
+        if name_start > (first := self._find_common_first_name(span, name_start)):
+            entity_type, name_start = "person", first
         if entity_type not in ("person", "given") and not name_start:
             return self._make_mention(
                 span, entity_type, find_ending(folded, self._rules) if entity_type == "word" else "", folded
@@ -343,16 +340,8 @@ class EntityClassifier:
     ) -> EntityMention:
         if folded is None:
             folded = span.tokens[0].key if len(span.tokens) == 1 else span.text.lower()
-        return create_tuple(
-            EntityMention,
-            (
-                entity_type,
-                span.case,
-                (create_tuple(MentionPart, (entity_type, layout, folded, span.text)),),
-                span,
-                span.text,
-            ),
-        )
+        part = create_tuple(MentionPart, (entity_type, layout, folded, span.text))
+        return create_tuple(EntityMention, (entity_type, span.case, (part,), span, span.text))
 
     def _classify_word(self, span: EntitySpan, folded: str) -> str:
         if span.preceding_word == AFTER_TITLE:
@@ -461,6 +450,18 @@ class EntityClassifier:
             if not token.flags & KEPT_AT_SENTENCE:
                 return 0 if is_initial or span.preceding_word == AFTER_TITLE else index
         return 0
+
+    def _find_common_first_name(self, span: EntitySpan, name_start: int) -> int:
+        """Return the index of a common word that is the first name before a family name: *we hired Blessing Okoro*.
+
+        All words before the family name belong to the name if a kept word precedes them, since no sentence starts
+        there. Otherwise the name begins at the first of them that is also a family name.
+        """
+        begin = span.tokens[name_start]
+        if begin.key in self._given or _is_initial(begin):
+            return name_start
+        surnames = (index for index, token in enumerate(span.tokens[:name_start]) if token.flags & SURNAME)
+        return 0 if span.preceding_word else next(surnames, name_start)
 
     def _split_person_name(self, span: EntitySpan, name_start: int) -> list[MentionPart]:
         """Split a person's name into parts: initials, given names, and a family name at the end.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, RARE, START
 from textveil.lazy import LazyPattern
+from textveil.text.names.fact_formulas import is_list_marker, is_variable
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.tokens import KEPT, EntitySpan, NamesToken
@@ -23,6 +24,8 @@ _MARKER = LazyPattern(re.compile, "[.)] ")
 _BETWEEN, _ENTRY_END = frozenset((", ", "; ")), LazyPattern(re.compile, " ?[,.;)]")
 #: Gaps before a determiner with a capital that begins a sentence without a mark before it: *by then The plan*.
 _BEFORE_DETERMINERS = frozenset((" ", ") "))
+#: Determiners that may precede a name too: *the Kestrel*, *her Kestrel*.
+_ARTICLES = frozenset(("her", "his", "that", "the"))
 #: Number of items before a choice in which the marker of the first choice is searched.
 _MAX_CHOICES = 64
 #: A list without blanks, not longer since no other thread runs while it is read; and the marks between its words.
@@ -79,6 +82,19 @@ class LabelFacts:
         """Return whether a capital letter is a listed label before a colon, as *Q* is in *Q: Why?*, for example."""
         return place.gaps[index + 1].startswith(":") and f"{text.lower()}:" in self._words.phrases
 
+    def is_label_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a capital letter marks a list entry (``B)``), is a variable, or ends a term (``vitamin C``).
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the letter among them.
+        """
+        if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
+            return True
+        if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
+            return False
+        return is_variable(place, index) or place.follows_word(index, self._words.label_nouns.__contains__)
+
     def _is_technical(self, text: str) -> bool:
         word = text.lower()
         has_form = text.isupper() or not text.isalpha()
@@ -117,6 +133,8 @@ class LabelFacts:
         if len(tokens) == 2 and _CHOICE.fullmatch(span.text) is not None:
             is_word = self._strings.is_start(tokens[1:]) or self._strings.is_function_word(tokens[1:])
             return is_word and self._is_choice_place(place, index)
+        if len(tokens) == len(span.tokens) and self._is_plain_run(place, index, tokens):
+            return True
         if len(tokens) != 1 or len(span.tokens) != 1:
             return False
         if self._strings.is_useful and self._is_technical(span.text):
@@ -124,6 +142,28 @@ class LabelFacts:
         if self._strings.is_acronym(span.text) and not follows_plate(place, index):
             return place.gaps[index + 1] == " " and self._strings.is_noun(place.get_word(index + 1))
         return tokens[0].case == TITLE and self._is_label(place, index, tokens[0].key)
+
+    def _is_plain_run(self, place: LinePlaces, index: int, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether capitalized words are plain words that the words near them mark as common.
+
+        A determiner precedes a single word (*a Guide*), or each word is in the line in lower case, too.
+
+        Args:
+            place: The lines that contain the words.
+            index: Index of the words among the items of these lines.
+            tokens: The tokens of the words.
+        """
+        for token in tokens:
+            is_plain = token.case == TITLE and self._strings.is_plain_word(token.key)
+            if not is_plain or self._strings.is_company(token.text):
+                return False
+        if len(tokens) == 1 and place.follows_word(index, self._is_determiner):
+            return True
+        near = {place.get_word(at) for at in place.iterate_line(index)}
+        return all(token.key in near for token in tokens)
+
+    def _is_determiner(self, word: str) -> bool:
+        return word.lower() in self._words.determiners and word.lower() not in _ARTICLES
 
     def _is_form_word(self, key: str) -> bool:
         """Return whether a word may be in a placeholder such as ``[First Name]``.

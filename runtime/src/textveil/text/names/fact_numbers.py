@@ -12,7 +12,7 @@ from itertools import pairwise
 from textveil.bundle.fact_words import DEGREES, FactWords
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.fact_date_ranges import is_month_place, is_month_range
-from textveil.text.names.fact_formulas import is_list_marker, is_listed_number, is_operand
+from textveil.text.names.fact_formulas import follows_unit, is_list_marker, is_listed_number, is_operand
 from textveil.text.names.fact_labels import is_placeholder
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
@@ -33,6 +33,8 @@ _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
 #: Among this many items before a number without a unit, no word for a secret or an address may occur.
 _FAR = 5
+#: Among this many items before the sign of a unit, no word for a secret or an address may occur: the number and three.
+_FAR_UNIT = 4
 #: Among this many items before a number of a formula or a list, no word for a secret may occur.
 _FAR_SECRET = 16
 _MAX_MARKER = 20
@@ -55,6 +57,8 @@ _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
 #: Types of the numbers of a size; and a gap between the label of a telephone number and the number.
 _MEASURES = ("number", "year")
 _LABEL_GAP = re.compile(r"\.?:? ?[(+]?")
+#: Signs of units with a blank before them, which are letters or short strings otherwise.
+_SYMBOLS = frozenset("L V W cm2 cm3 d g h km2 l m m2 m3 mm2 mm3 s".split())
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5\u20b9")
 
 
@@ -216,6 +220,31 @@ class NumberFacts:
             listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
             return listed and self._strings.is_adjective(place.get_word(index + 1))
         return entity_type in ("time", "decade")
+
+    def is_kept_unit(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether a letter or a short string is the sign of a unit behind a number: ``500 g``, ``9 m2``.
+
+        The letter must not be an initial or belong to an address. So there must be no name directly beside the letter
+        or the number, and no word for a secret or an address near. A comma may separate a small letter from a name. If
+        a number follows directly, it must have a unit too, as in ``5 h 30 min``.
+
+        Args:
+            place: The words and entities of the lines that contain the text.
+            index: Index of the text among them.
+            text: The letter or string.
+        """
+        if text not in _SYMBOLS or place.follows(index, self._before_values, _FAR_UNIT):
+            return False
+        is_beside = text.isupper() or place.gaps[index + 1] == " "
+        if is_beside and place.is_hidden(index + 1, index + 1):
+            return False
+        if text == "L" and follows_unit(place, index, self._words.units):
+            return True
+        if place.gaps[index] != " " or place.get_class(index - 1) not in _COUNTED_TYPES:
+            return False
+        if place.gaps[index + 1] == " " and place.get_class(index + 1) in NUMERIC_TYPES:
+            return place.get_word(index + 2) in self._words.units
+        return place.get_word(index - 2).lower() != "at" and not place.is_hidden(index - 2, index - 1)
 
     def _is_in_formula(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether a small number is a part of a formula, of source code, or of a list of numbers.

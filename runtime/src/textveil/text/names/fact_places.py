@@ -32,7 +32,7 @@ _LIST_MARK = LazyPattern(re.compile, "[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]
 _CLAUSE_END = LazyPattern(
     re.compile,
     '(?:[)\\]"\u201d]?[:;]|[\\]"\u201d],|[.,:;!?)"\u201d]? '
-    "[-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) [\"'(\u201c]?| [\"'\u201c\u2018]",
+    "[-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) [\"'(\u201c]?|,? [\"'\u201c\u2018]",
 )
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Provisional types of numbers. Of the mentions around an item, the rules read only the provisional type.
@@ -232,7 +232,7 @@ class LinePlaces:
         """Return whether a typing error at ``index`` may be corrected: neighbors and most of the line are unchanged."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
-        line = [self.mentions[at] for at in self._iterate_line(index)]
+        line = [self.mentions[at] for at in self.iterate_line(index)]
         return 2 * line.count(None) > len(line) + 1
 
     def is_value(self, index: int) -> bool:
@@ -298,9 +298,9 @@ class LinePlaces:
             return False
         if not (self.get_word(index + 1) or (index + 1 == len(self._words) and not self._cut_after)):
             return False
-        return any(self._words[at].islower() for at in self._iterate_line(index))
+        return any(self._words[at].islower() for at in self.iterate_line(index))
 
-    def _iterate_line(self, index: int) -> Iterator[int]:
+    def iterate_line(self, index: int) -> Iterator[int]:
         """Yield the indices of up to 64 words and entities of a line in each direction, outward from ``index``."""
         for step in (-1, 1):
             at = index
@@ -367,9 +367,9 @@ class LinePlaces:
         if self.begins_line(index) or self._ends_sentence(index):
             return True
         before, gap = self.get_class(index - 1), self.gaps[index]
-        is_number = before in NUMERIC_TYPES
-        if (self.get_word(index - 1) or is_number) and _CLAUSE_END.fullmatch(gap) is not None:
+        if index > 0 and before not in (LONE_INITIAL, "title", "office") and _CLAUSE_END.fullmatch(gap) is not None:
             return True
+        is_number = before in NUMERIC_TYPES
         if is_number and gap == " ":  # an entry of a table: ``Sales $ 500 Variable expenses``
             return self.get_word(index + 1) not in self._words_of.address_words
         return (is_number or before == "word") and _SENTENCE_END.search(gap) is not None

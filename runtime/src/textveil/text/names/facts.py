@@ -21,7 +21,7 @@ from textveil.bundle.names_files import NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
-from textveil.text.names.fact_formulas import follows_unit, is_formula, is_list_marker, is_variable
+from textveil.text.names.fact_formulas import follows_unit, is_formula, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
 from textveil.text.names.fact_labels import LabelFacts, follows_plate
 from textveil.text.names.fact_numbers import (
@@ -72,7 +72,7 @@ from textveil.text.segmentation import LOWER, TITLE
 _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
-_LINKED = _WORDS | {"group"}
+_LINKED, _SYMBOLS = _WORDS | {"group"}, frozenset(("letter", LONE_INITIAL, "id"))
 #: Largest number of items between a word of a request, such as *translate*, and a language.
 _MAX_REQUEST = 12
 #: Largest number of words of a greeting.
@@ -123,6 +123,7 @@ class FactRules:
             (self._is_linked, _LINKED),
             (self._is_corrected, _WORDS),
             (self._is_kept_capital, _CAPITALS),
+            (self._is_kept_unit, _SYMBOLS),
             (self._is_kept_number, KEPT_NUMERIC_TYPES),
         )
 
@@ -317,6 +318,9 @@ class FactRules:
             not self._denied or self._denied.isdisjoint([token.key for token in span.tokens])
         )
 
+    def _is_kept_unit(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
+        return self._numbers.is_kept_unit(place, index, mention.span.text)
+
     def _is_kept_number(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
         return self._numbers.is_kept(place, index, mention)
 
@@ -377,7 +381,7 @@ class FactRules:
                 return True
             if self._labels.is_label_letter(place, index, span.text) and not place.has_capital_beside(index):
                 return True
-            return strings.is_label_letter(span.text) and self._is_label_place(place, index)
+            return strings.is_label_letter(span.text) and self._labels.is_label_place(place, index)
         if entity_type == "month":
             return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
         if entity_type == "group" and self._is_language(place, index, span.text.lower()):
@@ -401,19 +405,6 @@ class FactRules:
 
     def _is_formula(self, text: str) -> bool:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
-
-    def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter marks a list entry (``B)``), is a variable, or ends a term (``vitamin C``).
-
-        Args:
-            place: The words and entities of some lines.
-            index: Index of the letter among them.
-        """
-        if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
-            return True
-        if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
-            return False
-        return is_variable(place, index) or place.follows_word(index, self._facts.label_nouns.__contains__)
 
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
         """Return whether a word may stay unchanged because of an unchanged word next to it.

@@ -5,8 +5,7 @@ marks) between them, and the spelling of unchanged words. It never reads the spe
 decisions stay the same if a text has other names of the same classes in place of its names (docs/proofs/names.md).
 
 A *run* is a sequence of capitalized words that may be one name. Its words are its *members*. To *hide* a word means to
-decide that the word is replaced. An argument ``end`` is the index after the last word of a line (in ``_make_span``, of
-the span).
+decide that the word is replaced. An argument ``end`` is the index after the last word of a line or span.
 """
 
 from array import array
@@ -51,7 +50,7 @@ from textveil.text.names.tokens import (
     NamesToken,
     TextElement,
     TokenWindow,
-    add_surnames,
+    add_common_names,
     create_tuple,
     drop_nouns,
     find_connectors_end,
@@ -346,7 +345,8 @@ class SpanFinder:
                 self._find_member_end(before, end) == place and self._gaps[place] in _RUN_JOINS
                 for before, place in pairwise(capitalized)
             ]
-            for place in compress(capitalized, add_surnames(is_replaced, is_joined, [words[at] for at in capitalized])):
+            tokens = [words[place] for place in capitalized]
+            for place in compress(capitalized, add_common_names(is_replaced, is_joined, tokens)):
                 self._hide_member(place, end)
             return
         group = [capitalized[0]]

@@ -196,21 +196,26 @@ def find_connectors_end(
     return after if after > first and after < end and gaps[after] in (" ", joins) else index
 
 
-def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool], tokens: Sequence[NamesToken]) -> list[bool]:
-    """Return which capitalized words of a headline must be replaced, including family names that are common words.
+def add_common_names(
+    is_replaced: Sequence[bool], is_joined: Sequence[bool], tokens: Sequence[NamesToken]
+) -> list[bool]:
+    """Return which capitalized words of a headline must be replaced, including names that are common words.
 
     In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
-    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced in two cases: it is between two replaced words,
-    or it follows a replaced word and is the last of several joined words. Function words such as *and* end a name
-    instead: ``ANNA HOPE AND I``.
+    (``To: Anna Hope, Rich Love, ...``). So a common word is replaced in three cases: it is a family name and precedes a
+    replaced word, it is between two replaced words, or it follows a replaced word and is the last of several joined
+    words. In the latter two cases the word does not count as replaced for the words beside it, and function words such
+    as *and* end a name instead: ``ANNA HOPE AND I``.
 
     Args:
         is_replaced: For each capitalized word, whether the word is replaced regardless of the other words.
         is_joined: For each word except the first, whether a blank or hyphen joins the word to the previous one.
         tokens: The capitalized words.
     """
-    joins = [False, *is_joined, False]
-    replaced = [False, *is_replaced, False]
+    joins, replaced = [False, *is_joined, False], [False, *is_replaced, False]
+    for number in range(len(is_replaced) - 1, 0, -1):
+        if tokens[number - 1].flags & SURNAME and joins[number] and replaced[number + 1]:
+            replaced[number] = True
     return [
         replaced[number]
         or (

@@ -1,0 +1,73 @@
+"""Facts of the mode ``names``: numbers with signs of units, parts of numbered things and scores that stay unchanged.
+
+Each rule has texts in which it keeps a number, texts in which a value that could identify a person stays hidden, and a
+planted fault.
+"""
+
+import pytest
+from fact_exchange import LEVELS, make_plan
+from planted import planted
+from textveil import Sanitizer
+from textveil.text.names.fact_numbers import NumberFacts
+from textveil.text.names.plan import NamesPlan
+
+#: The lowest value of the option that keeps the whole text.
+KEPT = [
+    ("plain", "Mix 500 g flour with 2 l water, and wait 5 s"),
+    ("plain", "I am 1.84 m tall. It took 5 h 30 min, and 400 m of it in 3 d"),
+    ("plain", "A 12 V battery, a 5 W lamp and the 2 L bottle"),
+    ("plain", "The value was 88 mg/L, then 5.4 mmol/L and 5 g/L"),
+    ("plain", "The plan has 32 m2 and holds 80 m3"),
+]
+#: Texts, and strings that no value of the option keeps. A comma separates them.
+HIDDEN = [
+    ("He saw 12 V Kowal and 5 L, Kowal, then 7 g kowal", "12,V Kowal,5,7,g"),
+    ("We live at 14 d", "14,d"),
+    ("Flat 12 m is his, and the pin is 500 g", "12,m,500,g"),
+    ("in Kowal 12 g", "12,g"),
+    ("The plan is 5 g 7 h 3 m", "5,g,7,h"),
+]
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def list_hidden(plan: NamesPlan, text: str) -> list[str]:
+    """Return the texts of the replaced entities."""
+    (read,) = plan.make_reader().read_texts([text])
+    return [element.span.text for element in read.elements if not isinstance(element, str)]
+
+
+@pytest.mark.parametrize(("level", "text"), KEPT)
+def test_needed_numbers_are_kept(sanitizer: Sanitizer, level: str, text: str) -> None:
+    for value in LEVELS[LEVELS.index(level) :]:
+        assert list_hidden(make_plan(sanitizer, value), text) == []
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("text", "strings"), HIDDEN)
+def test_numbers_that_may_identify_are_hidden(sanitizer: Sanitizer, level: str, text: str, strings: str) -> None:
+    hidden = " ".join(list_hidden(make_plan(sanitizer, level), text)).split(" ")
+    for string in strings.replace(" ", ",").split(","):
+        assert string in hidden
+        hidden.remove(string)
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("We live at 14 d", ('place.get_word(index - 2).lower() != "at"', "True")),
+        ("in Kowal 12 g", ("not place.is_hidden(index - 2, index - 1)", "True")),
+        ("We saw 7 g kowal", ("place.is_hidden(index + 1, index + 1)", "False")),
+        ("The pin is 500 g", ("place.follows(index, self._before_values, _FAR_UNIT)", "False")),
+        ("The plan is 5 g 7 h", ("return place.get_word(index + 2) in self._words.units", "return True")),
+    ],
+)
+def test_a_planted_fault_shows_the_letter_of_a_code_or_name(
+    sanitizer: Sanitizer, text: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = list_hidden(make_plan(sanitizer, "plain"), text)
+    monkeypatch.setattr(NumberFacts, "is_kept_unit", planted(NumberFacts.is_kept_unit, change))
+    assert len(list_hidden(make_plan(sanitizer, "plain"), text)) < len(before)
