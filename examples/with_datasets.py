@@ -7,7 +7,7 @@ from datasets import Dataset
 from textveil_cli.integrations.datasets import SanitizeColumns, sanitize
 
 tickets = Dataset.from_dict(
-    {"note": ["The printer is broken again.", None, "My invoice is wrong."], "stars": [2, 5, 1]}
+    {"note": ["Anna Novak has a broken printer.", None, "My invoice is wrong."], "stars": [2, 5, 1]}
 )
 
 print(sanitize(tickets, "note")["note"][:])

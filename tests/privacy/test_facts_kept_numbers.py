@@ -9,6 +9,7 @@ from fact_exchange import LEVELS, make_plan
 from planted import planted
 from textveil import Sanitizer
 from textveil.text.names.fact_numbers import NumberFacts
+from textveil.text.names.fact_places import LinePlaces
 from textveil.text.names.plan import NamesPlan
 
 #: The lowest value of the option that keeps the whole text.
@@ -17,11 +18,18 @@ KEPT = [
     ("plain", "I am 1.84 m tall. It took 5 h 30 min, and 400 m of it in 3 d"),
     ("plain", "A 12 V battery, a 5 W lamp and the 2 L bottle"),
     ("plain", "The value was 88 mg/L, then 5.4 mmol/L and 5 g/L"),
+    ("plain", "My code has 3 functions, and the key of length 16 is for 4 users"),
+    ("plain", "The session took 45 minutes. The token expires in 30 minutes"),
+    ("plain", "Why does this code raise a KeyError? The code throws a KeyError"),
+    ("useful", "The code returns 5 here"),
     ("plain", "The plan has 32 m2 and holds 80 m3"),
 ]
 #: Texts, and strings that no value of the option keeps. A comma separates them.
 HIDDEN = [
     ("He saw 12 V Kowal and 5 L, Kowal, then 7 g kowal", "12,V Kowal,5,7,g"),
+    ("The code is 12 and my code 4711", "12,4711"),
+    ("My password has 8 letters. The pin returns 5", "8,5"),
+    ("My code has: 12 users, my code works, 12", "12,12"),
     ("We live at 14 d", "14,d"),
     ("Flat 12 m is his, and the pin is 500 g", "12,m,500,g"),
     ("in Kowal 12 g", "12,g"),
@@ -71,3 +79,19 @@ def test_a_planted_fault_shows_the_letter_of_a_code_or_name(
     before = list_hidden(make_plan(sanitizer, "plain"), text)
     monkeypatch.setattr(NumberFacts, "is_kept_unit", planted(NumberFacts.is_kept_unit, change))
     assert len(list_hidden(make_plan(sanitizer, "plain"), text)) < len(before)
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("The code is 12 users", ("return is_use and", "return")),
+        ("My password has 8 letters", (" and self._words[at - 1].lower() in _USED", "")),
+        ("My code has: 12 users", (' and {" "}.issuperset(self.gaps[at : index + 1])', "")),
+    ],
+)
+def test_a_planted_fault_shows_a_value_behind_a_word_for_a_secret(
+    sanitizer: Sanitizer, text: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list_hidden(make_plan(sanitizer, "plain"), text) != []
+    monkeypatch.setattr(LinePlaces, "_is_used", planted(LinePlaces._is_used, change))
+    assert list_hidden(make_plan(sanitizer, "plain"), text) == []

@@ -1,4 +1,4 @@
-/** textveil: rewrites text on the device, offline, with a true differential-privacy bound. */
+/** textveil: rewrites text on the device, offline: replaces names, or randomizes words with a privacy bound. */
 
 export type { ExpectedBundle } from "./bundle/open.js";
 export type { BundleSource } from "./bundle/source.js";

@@ -1,4 +1,4 @@
-"""textveil: word replacement on the device, offline, with a differential-privacy bound."""
+"""textveil: replaces names of a text on the device, offline, or randomizes words with a privacy bound."""
 
 from typing import TYPE_CHECKING, Any
 

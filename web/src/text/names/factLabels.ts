@@ -146,6 +146,17 @@ export class LabelFacts {
   }
 }
 
+/** Return whether a title or role precedes a mention, or a word of kinship follows it (`Anna's brother`). */
+export function isNamePlace(place: LinePlaces, index: number, { roles, kin }: FactWords): boolean {
+  if (["title", "office"].includes(place.getClass(index - 1))) return true;
+  if ([" ", ". "].includes(place.getGap(index)) && roles.has(place.getWord(index - 1).toLowerCase())) return true;
+  return place.getWord(index + 1) === "s" && kin.has(place.getWord(index + 2).toLowerCase());
+}
+
+/** Return whether a role and a verb such as *is* precede a mention, as in `my teacher is`. */
+export const followsRole = (place: LinePlaces, index: number, roles: ReadonlySet<string>): boolean =>
+  /^(?:are|be|became|is|s|was|were)$/.test(place.getWord(index - 1).toLowerCase()) && place.follows(index, roles);
+
 /** Return whether an identifier is directly before a word, which may be the end of a license plate: `LB67 RTO`. */
 export const followsPlate = (place: LinePlaces, index: number): boolean =>
   place.getClass(index - 1) === "id" && place.getGap(index) === " ";

@@ -24,7 +24,10 @@ const [LANGUAGE_LINKS, MAX_LANGUAGES] = [new Set(["and", "or"]), 8];
 /** Words at the end of a range of dates; the dash of a range. */
 export const PRESENT: ReadonlySet<string> = new Set("current currently date now ongoing present today".split(" "));
 const DASH = /^ ?[-\u2013\u2014] ?$/;
-const BE: ReadonlySet<string> = new Set("are be became is s was were".split(" "));
+/** Words for a secret that have another meaning before a verb, such as *code*; and such verbs. */
+const USED = /^(?:code|key|session|token)s?$/;
+const USES =
+  /^(?:compiles|crashes|did|does|expires|failed|fails|had|has|have|lasts|loads|needs|prints|raises?|ran|return|returned|returns|runs?|takes?|throws?|took|used?|uses|works?)$/;
 /** Marks before the first word of a line; and marks that end a clause, before its first word. */
 const LIST_MARK = /^[-*#>\u2022\xb7\u2013\u2014+ \t"'\u201c(]*$/;
 const CLAUSE_END =
@@ -144,15 +147,18 @@ export class LinePlaces {
   follows(index: number, words: ReadonlySet<string>, most = 3): boolean {
     for (let at = index; at > index - most; at--) {
       if (at === 0) return this.cutBefore || words.has(this.wordBefore.toLowerCase());
-      if (
-        this.#getLower(at - 1)
-          .split(" ")
-          .some((word) => words.has(word))
-      )
-        return true;
+      const before = this.#getLower(at - 1).split(" ");
+      if (before.some((word) => words.has(word)) && !this.#isUsed(at, index)) return true;
       if (hasBreak(this.getGap(at))) return false;
     }
     return false;
+  }
+
+  /** Return whether a word before `at`, such as *code*, names no secret, since a verb or *of length* follows it. */
+  #isUsed(at: number, index: number): boolean {
+    const verb = this.getWord(at);
+    if (!USES.test(verb) && !(verb === "of" && this.getWord(at + 1) === "length")) return false;
+    return USED.test(this.#getLower(at - 1)) && this.gaps.slice(at, index + 1).every((gap) => gap === " ");
   }
 
   /**
@@ -338,18 +344,6 @@ export class LinePlaces {
   #hasLowerWord(index: number): boolean {
     for (const at of this.iterateLine(index)) if (isLower(this.getWord(at))) return true;
     return false;
-  }
-
-  /** Return whether a title or role precedes a mention, or a word of kinship follows it (`Anna's brother`). */
-  isNamePlace(index: number, roles: ReadonlySet<string>, kin: ReadonlySet<string>): boolean {
-    if (["title", "office"].includes(this.getClass(index - 1))) return true;
-    if ([" ", ". "].includes(this.getGap(index)) && roles.has(this.#getLower(index - 1))) return true;
-    return this.getWord(index + 1) === "s" && kin.has(this.#getLower(index + 2));
-  }
-
-  /** Return whether a role and a verb such as *is* precede a mention, as in `my teacher is`. */
-  followsRole(index: number, roles: ReadonlySet<string>): boolean {
-    return BE.has(this.#getLower(index - 1)) && this.follows(index, roles);
   }
 
   /**

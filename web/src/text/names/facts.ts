@@ -16,7 +16,7 @@ import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { CodeFacts } from "./factCodes.js";
 import { followsUnit, isFormula, isListMarker, isVariable } from "./factFormulas.js";
 import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
-import { followsPlate, LabelFacts } from "./factLabels.js";
+import { followsPlate, followsRole, isNamePlace, LabelFacts } from "./factLabels.js";
 import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
 import { ProductFacts } from "./factProducts.js";
@@ -341,7 +341,7 @@ export class FactRules {
     const { span } = mention;
     if (span.entityType !== CAPITALIZED_RUN) return false;
     const { strings } = this;
-    const { roles, kin, starts, startFollowers, headingLeads } = this.#facts;
+    const { roles, starts, startFollowers, headingLeads } = this.#facts;
     const tokens = span.tokens.filter((token) => token.tokenClass !== KEPT);
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
     const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
@@ -353,8 +353,8 @@ export class FactRules {
     const isPresent = IS_TITLE.test(span.text) && PRESENT.has(span.text.toLowerCase());
     if (isPresent && strings.isUseful && strings.isShared(span.text.toLowerCase()) && place.endsYearRange(index))
       return true;
-    if (place.isNamePlace(index, roles, kin) || place.follows(index, this.#beforeNames)) return false;
-    if (place.followsRole(index, roles) || followsPlate(place, index)) return false;
+    if (isNamePlace(place, index, this.#facts) || place.follows(index, this.#beforeNames)) return false;
+    if (followsRole(place, index, roles) || followsPlate(place, index)) return false;
     const first = tokens[0]?.key ?? "";
     if (tokens.length > 1 && roles.has(first)) return false; // in Patient Summer the rest may be a name
     if (strings.isStart(tokens) && place.beginsClause(index, strings.isRare(first) ? startFollowers : undefined))

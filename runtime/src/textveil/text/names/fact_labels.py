@@ -4,7 +4,7 @@ The option ``facts`` leaves public facts unchanged in a text.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, RARE, START
 from textveil.lazy import LazyPattern
@@ -20,6 +20,7 @@ _OPENING, _CLOSING = LazyPattern(re.compile, r"[\[{<][\"'*]?\Z"), LazyPattern(re
 #: Marker and first word of a choice behind the first one; and the gap behind the marker of the first one.
 _CHOICE = re.compile("[B-H][.] [A-Z][a-z]+")
 _MARKER = LazyPattern(re.compile, "[.)] ")
+_BE = frozenset("are be became is was were".split())
 #: Gaps before a short entry of a list, and behind it.
 _BETWEEN, _ENTRY_END = frozenset((", ", "; ")), LazyPattern(re.compile, " ?[,.;)]")
 #: Gaps before a determiner with a capital that begins a sentence without a mark before it: *by then The plan*.
@@ -235,6 +236,27 @@ class LabelFacts:
 def follows_plate(place: LinePlaces, index: int) -> bool:
     """Return whether an identifier is directly before a word, which may be the end of a license plate: ``LB67 RTO``."""
     return place.get_class(index - 1) == "id" and place.gaps[index] == " "
+
+
+def is_name_place(place: LinePlaces, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
+    """Return whether a title or role precedes an entity, or a word of kinship follows it (``Anna's brother``).
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the entity.
+        roles: Words for roles, such as *patient*.
+        kin: Words of kinship.
+    """
+    if place.get_class(index - 1) in ("title", "office"):
+        return True
+    if place.gaps[index] in (" ", ". ") and place.get_word(index - 1).lower() in roles:
+        return True
+    return place.get_word(index + 1) == "s" and place.get_word(index + 2).lower() in kin
+
+
+def follows_role(place: LinePlaces, index: int, roles: frozenset[str]) -> bool:
+    """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
+    return place.get_word(index - 1).lower() in _BE and place.follows(index, roles)
 
 
 def is_placeholder(place: LinePlaces, index: int) -> bool:

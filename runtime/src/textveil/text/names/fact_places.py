@@ -26,7 +26,13 @@ _BARE_GAP = LazyPattern(re.compile, r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|
 #: Marks that separate the entries of a list, and so the names in it.
 _LIST_GAP = LazyPattern(re.compile, r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 #: Words between the names of several languages, and the largest number of names that are read before one.
-_LANGUAGE_LINKS, _MAX_LANGUAGES, _BE = frozenset(("and", "or")), 8, frozenset("are be became is s was were".split())
+_LANGUAGE_LINKS, _MAX_LANGUAGES = frozenset(("and", "or")), 8
+#: Words for a secret that have another meaning before a verb, such as *code*; and such verbs.
+_USED = frozenset("code codes key keys session sessions token tokens".split())
+_USES = frozenset(
+    "compiles crashes did does expires failed fails had has have lasts loads needs prints raise raises ran return "
+    "returned returns run runs take takes throw throws took use used uses work works".split()
+)
 #: Marks before the first word of a line; and marks between two clauses.
 _LIST_MARK = LazyPattern(re.compile, "[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
 _CLAUSE_END = LazyPattern(
@@ -142,7 +148,8 @@ class LinePlaces:
 
         The search covers the last ``most`` words and entities of the same line. At the start of the first line, it also
         compares the last unchanged word of the earlier lines; if the beginning of this line is unknown, the result is
-        true. The words of an unchanged run (``Security Code``) are compared one by one.
+        true. The words of an unchanged run (``Security Code``) are compared one by one. A word such as *code* does not
+        count before a verb, as in ``my code has 3 functions``.
 
         Args:
             index: The position.
@@ -157,10 +164,21 @@ class LinePlaces:
                 return self._cut_before or self._word_before.lower() in words
             word, gap = self._words[at - 1], self.gaps[at]
             if word and (word.lower() in words or (" " in word and any(map(words.__contains__, word.lower().split())))):
+                if self._is_used(at, index):
+                    continue
                 return True
             if gap != " " and not LINE_BREAKS.isdisjoint(gap):
                 return False
         return False
+
+    def _is_used(self, at: int, index: int) -> bool:
+        """Return whether a word before ``at``, such as *code*, names no secret, since a verb or *of length* follows it.
+
+        Single blanks must separate all items from this word to ``index``.
+        """
+        verb = self.get_word(at)
+        is_use = verb in _USES or (verb == "of" and self.get_word(at + 1) == "length")
+        return is_use and self._words[at - 1].lower() in _USED and {" "}.issuperset(self.gaps[at : index + 1])
 
     def list_words_before(self, index: int, most: int) -> list[str]:
         """Return the words of up to ``most`` items before ``index`` in lower case, nearest first; ``""`` for an entity.
@@ -309,24 +327,6 @@ class LinePlaces:
                 if not 0 <= at < len(self._words):
                     break
                 yield at
-
-    def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
-        """Return whether a title or role precedes an entity, or a word of kinship follows it (``Anna's brother``).
-
-        Args:
-            index: Index of the entity.
-            roles: Words for roles, such as *patient*.
-            kin: Words of kinship.
-        """
-        if self.get_class(index - 1) in ("title", "office"):
-            return True
-        if self.gaps[index] in (" ", ". ") and self.get_word(index - 1).lower() in roles:
-            return True
-        return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
-
-    def follows_role(self, index: int, roles: frozenset[str]) -> bool:
-        """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
-        return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
         """Return whether the capitalized words at ``index`` may be a heading.

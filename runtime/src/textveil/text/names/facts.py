@@ -23,7 +23,7 @@ from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_formulas import follows_unit, is_formula, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
-from textveil.text.names.fact_labels import LabelFacts, follows_plate
+from textveil.text.names.fact_labels import LabelFacts, follows_plate, follows_role, is_name_place
 from textveil.text.names.fact_numbers import (
     KEPT_NUMERIC_TYPES,
     CodeFacts,
@@ -470,9 +470,9 @@ class FactRules:
         is_product = may_be_product and self._products.is_kept_run(place, index, tokens)
         if not is_product and not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS | SENTENCES):
             return False
-        if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
+        if is_name_place(place, index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
-        if place.follows_role(index, facts.roles) or follows_plate(place, index):
+        if follows_role(place, index, facts.roles) or follows_plate(place, index):
             return False
         if len(tokens) > 1 and tokens[0].key in facts.roles:  # in ``Patient Summer`` the second word may be a name
             return False
@@ -488,6 +488,5 @@ class FactRules:
         if is_product or sets & (PUBLIC_NAMES | SENTENCES):
             return strings.is_public or not (span.text.istitle() and self._products.is_addressed(place, index))
         is_phrase = len(span.tokens) > 1
-        if not sets & HEADINGS or self._products.is_party_place(place, index, is_phrase):
-            return False
-        return is_phrase or place.is_heading_place(index, facts.heading_leads)
+        is_heading = sets & HEADINGS > 0 and not self._products.is_party_place(place, index, is_phrase)
+        return is_heading and (is_phrase or place.is_heading_place(index, facts.heading_leads))
