@@ -36,28 +36,24 @@ export class ProductFacts {
 
   /** Return whether words beside common words, such as *Fresh Start*, show that they may name a party. */
   isPartyPlace(place: LinePlaces, index: number, isPhrase: boolean): boolean {
-    const isCounted = place.getClass(index - 1) === "number-word" && place.getGap(index) === " ";
-    const after = place.getGap(index + 1) === " " ? place.getWord(index + 1) : "";
-    if (isPhrase && (after.endsWith("ed") || this.strings.words.partyWords.has(`-${after}`))) return true;
-    if (this.isAddressed(place, index) || this.#actsOnWriter(place, index)) return true;
-    return this.#followsPartyWord(place, isCounted ? index - 1 : index);
-  }
-
-  #followsPartyWord(place: LinePlaces, index: number): boolean {
     const { partyWords, firmLeads, determiners, workWords } = this.strings.words;
-    const [gap, before] = [place.getGap(index), place.getWord(index - 1)];
-    const isJoined = (words: ReadonlySet<string>): boolean => place.follows(index - 1, words, 2);
-    if (gap === " " && JOINS.has(before)) return isJoined(partyWords) || (before === "for" && isJoined(workWords));
+    const after = place.getGap(index + 1) === " " ? place.getWord(index + 1) : "";
+    if (isPhrase && (after.endsWith("ed") || partyWords.has(`-${after}`))) return true;
+    if (this.isAddressed(place, index) || this.#actsOnWriter(place, index)) return true;
+    const first = place.getClass(index - 1) === "number-word" ? index - 1 : index;
+    const [gap, before] = [place.getGap(first), place.getWord(first - 1)];
+    if (gap === " " && JOINS.has(before)) return place.follows(first - 1, before === "for" ? workWords : partyWords, 2);
     if (gap === " " && firmLeads.has(before)) return true;
-    if (gap === ", ") return partyWords.has(before) && determiners.has(place.getWord(index - 2).toLowerCase());
-    return (gap === " " || gap === ": ") && partyWords.has(before.toLowerCase());
+    if (gap === ", " && !determiners.has(place.getWord(first - 2).toLowerCase())) return false;
+    return [" ", ": ", ", "].includes(gap) && partyWords.has(before.toLowerCase());
   }
 
   /** Return whether the word before or behind a name shows a person: *Dear Django*, *Suzuki cried*. */
   isAddressed(place: LinePlaces, index: number): boolean {
-    const isWord = (gap: number, word: string): boolean =>
-      place.getGap(gap) === " " && this.strings.words.partyWords.has(word.toLowerCase());
-    return isWord(index + 1, `-${place.getWord(index + 1)}-`) || isWord(index, `${place.getWord(index - 1)}-`);
+    const { partyWords } = this.strings.words;
+    return (
+      partyWords.has(`-${place.getWord(index + 1)}-`) || partyWords.has(`${place.getWord(index - 1).toLowerCase()}-`)
+    );
   }
 
   /** Return whether another word and then *me* follow a name: *IBM let me go*. */

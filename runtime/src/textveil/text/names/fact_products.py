@@ -14,7 +14,7 @@ _WORK_BEFORE, _WORK_AFTER = 10, 4
 #: Number of words before *for the* in which an occupation shows that the name after it is an employer.
 _ROLE_BEFORE = 3
 #: Gaps between a word such as *contact* and a name; and words there, with the number of items before them to search.
-_PARTY_GAPS = frozenset((" ", ": "))
+_PARTY_GAPS = frozenset((" ", ": ", ", "))
 _JOINS, _MOST_JOINED = frozenset(("called", "for", "in", "is", "of", "to", "was")), 2
 #: Gaps between the names of a list, and the largest number of names that are read before one.
 _LIST_GAPS, _MAX_NAMES = frozenset((", ", "/")), 16
@@ -70,31 +70,27 @@ class ProductFacts:
             index: Index of the words among the items of these lines.
             is_phrase: Whether there are several words. A single one may be a thing: *Payment declined*.
         """
-        is_counted = place.get_class(index - 1) == "number-word" and place.gaps[index] == " "
         after = place.get_word(index + 1) if place.gaps[index + 1] == " " else ""
         if is_phrase and (after.endswith("ed") or f"-{after}" in self._words.party_words):
             return True
         if self.is_addressed(place, index) or self._acts_on_writer(place, index):
             return True
-        return self._follows_party_word(place, index - is_counted)
+        return self._follows_party_word(place, index - (place.get_class(index - 1) == "number-word"))
 
     def _follows_party_word(self, place: LinePlaces, index: int) -> bool:
         words, gap, before = self._words, place.gaps[index], place.get_word(index - 1)
         if gap == " " and before in _JOINS:
-            is_work = before == "for" and place.follows(index - 1, words.work_words, _MOST_JOINED)
-            return is_work or place.follows(index - 1, words.party_words, _MOST_JOINED)
+            return place.follows(index - 1, words.work_words if before == "for" else words.party_words, _MOST_JOINED)
         if gap == " " and before in words.firm_leads:
             return True
-        if gap == ", " and before in words.party_words:
-            return place.get_word(index - 2).lower() in words.determiners
+        if gap == ", " and place.get_word(index - 2).lower() not in words.determiners:
+            return False
         return gap in _PARTY_GAPS and before.lower() in words.party_words
 
     def is_addressed(self, place: LinePlaces, index: int) -> bool:
         """Return whether the word before or after a name shows a person: *Dear Django*, *Suzuki cried*."""
         words = self._words.party_words
-        if place.gaps[index + 1] == " " and f"-{place.get_word(index + 1).lower()}-" in words:
-            return True
-        return place.gaps[index] == " " and f"{place.get_word(index - 1).lower()}-" in words
+        return f"-{place.get_word(index + 1)}-" in words or f"{place.get_word(index - 1).lower()}-" in words
 
     def _acts_on_writer(self, place: LinePlaces, index: int) -> bool:
         """Return whether another word and then *me* follow a name, as in *IBM let me go*."""
