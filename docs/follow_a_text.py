@@ -23,7 +23,7 @@ SENTENCE = "Please refund order 88213 to Daniel Keller, Leeds."
 #: Functions of each path in the order of their first calls, as the names of their classes and their own.
 STOPS = {
     "names": """
-        Sanitizer.sanitize NamesRewriter.rewrite Lexicon.tokenize_new_chunks Lexicon.classify_word
+        Sanitizer.sanitize NamesRewriter.rewrite Lexicon.tokenize_chunks Lexicon.classify_stem
         SpanFinder.iterate_blocks EntityClassifier.classify_span random_uint64 SurrogatePools.spell_surrogate
         PrivacyTerms.statement
         """,

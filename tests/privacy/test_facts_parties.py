@@ -8,7 +8,9 @@ from planted import planted
 from textveil import Sanitizer
 from textveil.text.names import fact_numbers, fact_strings
 from textveil.text.names import facts as fact_rules
+from textveil.text.names.fact_identifiers import IdentifierRules
 from textveil.text.names.fact_products import ProductFacts
+from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.plan import NamesPlan
 
 
@@ -75,6 +77,7 @@ My car _LB67_ _RTOS_ was here
 We pay by _15.11_. or later
 It was on _24.12_. At it
 The order is _EFS4CV_ here
+See /home/_ling_/models/x.pt and /Users/_max_/a.py of it
 The order is _mpp44_ and _w7moj_
 Call _Fresh Start_ now
 Employer: _Fresh Start_
@@ -152,7 +155,9 @@ def test_random_strings_with_digits_stay_hidden(sanitizer: Sanitizer) -> None:
         (fact_numbers, "_is_day_place", ('gap == ". "', "False"), PARTIES[5]),
         (fact_numbers, "_is_day_place", ("in _DAY_LEADS", "in ()"), PARTIES[6]),
         (fact_strings, "has_numbered_word", ("if before and after", "if False"), PARTIES[7]),
-        (fact_strings, "has_numbered_word", ("len(digits) != 2 or", "True or"), PARTIES[8]),
+        (FactStrings, "is_plain", (" or HOME_FOLDER.search(string)", ""), PARTIES[8]),
+        (IdentifierRules, "cut", ("start in user or", ""), PARTIES[8]),
+        (fact_strings, "has_numbered_word", ("len(digits) != 2 or", "True or"), PARTIES[9]),
     ],
 )
 def test_a_planted_fault_shows_a_party(

@@ -174,7 +174,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[str, str]]] = {
     ),
     "common words of a list are looked up first": (
         Lexicon,
-        "_classify_stem",
+        "classify_stem",
         (
             "if folded in self._randomized and case == LOWER:",
             "if folded in self._randomized and case == LOWER and folded > 'm':",
@@ -182,7 +182,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[str, str]]] = {
     ),
     "a word of the list with a capital has the marks of its own": (
         Lexicon,
-        "_classify_stem",
+        "classify_stem",
         ("self._is_denied_word(folded) or folded in self._randomized\n", "folded in self._denied\n"),
     ),
     "a whole that is shown has a word of the list in it": (

@@ -170,6 +170,11 @@ READ_FAULTS: dict[str, Fault] = {
         "_is_replaced",
         ("(REPLACED, DIGITS):", '(REPLACED, DIGITS) and token.key < "n":'),
     ),
+    "a name of a list is told by its string": (
+        CuedNames,
+        "_is_name",
+        ("return not is_other and", 'return token.key < "n" and not is_other and'),
+    ),
     "an account name is told by its words": (
         tokenizer,
         "_is_code",

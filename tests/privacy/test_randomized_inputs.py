@@ -206,7 +206,7 @@ def _make_faulty_lexicon() -> Any:
         "if folded in self._randomized and case == LOWER:",
         "if folded in self._randomized and case == LOWER and folded > 'm':",
     )
-    return planted(Lexicon._classify_stem, change)
+    return planted(Lexicon.classify_stem, change)
 
 
 @pytest.mark.slow
@@ -220,7 +220,7 @@ def test_the_search_finds_a_number_that_reads_its_neighbor(name: str, monkeypatc
 @pytest.mark.parametrize("name", NAMES_OPTIONS)
 def test_the_search_finds_a_word_that_is_classified_by_its_letters(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     list_replacements(name)
-    monkeypatch.setattr(Lexicon, "_classify_stem", _make_faulty_lexicon())
+    monkeypatch.setattr(Lexicon, "classify_stem", _make_faulty_lexicon())
     assert find_difference(name, 3, 2_000) is not None
 
 

@@ -77,20 +77,13 @@ class UpstreamOptions:
         ),
     ] = None
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the rewritten requests instead of sending them.")
-    ] = False
-    show_changes: Annotated[
         bool,
         typer.Option(
-            "--show-changes",
-            help="With --dry-run: also print each changed word beside its original. The output is private.",
+            "--dry-run",
+            help="Print each rewritten request, and its changed words beside the originals, instead of sending it. "
+            "The output is private.",
         ),
     ] = False
-
-    def check(self) -> None:
-        """Raise ``OptionError`` for ``--show-changes`` without ``--dry-run``."""
-        if self.show_changes and not self.dry_run:
-            raise OptionError("--show-changes needs --dry-run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -359,7 +352,6 @@ def gateway(
     the conversation. The gateway never logs content of requests and replies.
     """
     warnings.simplefilter("ignore", LanguageWarning)  # the log reports it, with the option of the command
-    upstream.check()
     address.refuse_overwriting(ledger, bundle.bundle)
     service_address, counters = address.make_address(), observation.make_keywords()
     run_ledger, sanitizer, guesses = ledger.open_ledger(), bundle.load_sanitizer(), restoring.get_guess_limits()
@@ -387,7 +379,6 @@ def gateway(
         report=_print_notice,
         is_field_name=trial_conversation.is_field_name,
         show_request=partial(print, flush=True) if upstream.dry_run else None,
-        shows_changes=upstream.show_changes,
         count_replaced=partial(_count_replaced, sanitizer, options),
         **counters,
         **observers,

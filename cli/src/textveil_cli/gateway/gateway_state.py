@@ -27,8 +27,7 @@ class Gateway:
         is_field_name: Function that takes the name of an unknown field of a request, and returns whether an error may
             contain it.
         show_request: In a dry run, which sends nothing, the function that receives each request after words were
-            replaced; otherwise ``None``.
-        shows_changes: Whether a dry run also shows each change with the original words.
+            replaced, and each change with the original words; otherwise ``None``.
         count_replaced: Function that returns how many tokens of a text are replaced or randomized.
         count_request: Function that receives the path, the status and the counts of each request.
         observer: Object that receives the texts of requests and replies, for ``--review-page``.
@@ -45,7 +44,6 @@ class Gateway:
     report: Callable[[str], None] = lambda line: None
     is_field_name: Callable[[str], bool] = lambda name: False
     show_request: Callable[[str], None] | None = None
-    shows_changes: bool = False
     count_replaced: Callable[[str], int] = lambda text: 0
     count_request: Callable[[str, int, Mapping[str, int]], None] = lambda path, status, counts: None
     observer: RequestObserver = field(default_factory=RequestObserver)

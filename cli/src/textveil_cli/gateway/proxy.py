@@ -349,7 +349,7 @@ class GatewayRequestHandler:
 
         Returns:
             The conversation at the time of this request; the body to send; and lines that describe the changes to the
-            owner of the device (empty unless ``shows_changes``).
+            owner of the device (empty except in a dry run).
         """
 
         def rewrite() -> tuple[Conversation, bytes, list[str]]:
@@ -366,7 +366,7 @@ class GatewayRequestHandler:
                 self._gateway.conversations.save_conversation(stored)
                 self._report_system_prompt(request.body, sent, call.request_id)
                 self._gateway.observer.add_request(call.request_id, call.path, request.body, sent)
-                changes = [*iterate_differences(request.body, sent)] if self._gateway.shows_changes else []
+                changes = [*iterate_differences(request.body, sent)] if self._gateway.show_request else []
                 encoded = _encode_request(sent).encode("utf-8", "replace")
                 free_in_steps(sent)
                 return exchange, encoded, changes

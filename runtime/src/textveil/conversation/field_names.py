@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from textveil.text.identifiers import split_identifier
-from textveil.text.names.entity_types import make_assigned_mention
+from textveil.text.names.conversation_state import make_assigned_mention
 from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
 
 _SEPARATORS = frozenset("_.- $@:")

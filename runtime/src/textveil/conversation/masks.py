@@ -15,7 +15,8 @@ from textveil.bundle.names_files import FUNCTION
 from textveil.conversation.message_rewriter import JSON_NUMBER
 from textveil.conversation.model_strings import has_equal_surrogates
 from textveil.text.inflections import SurrogatePair, match_case
-from textveil.text.names.entity_types import EntityMention, make_assigned_mention
+from textveil.text.names.conversation_state import make_assigned_mention
+from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader, ReadText
 from textveil.text.names.reply_pairs import RewrittenElement

@@ -16,8 +16,8 @@ from textveil.conversation.masks import OriginalMasks
 from textveil.conversation.message_rewriter import MessageRewriter
 from textveil.text.inflections import SurrogatePair
 from textveil.text.kept_words import KeptWords, count_foreign_words
+from textveil.text.names.conversation_state import make_assigned_mention
 from textveil.text.names.detector import hide_detected_spans
-from textveil.text.names.entity_types import make_assigned_mention
 from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
 from textveil.text.unicode_compat import CharacterSwap, find_swap

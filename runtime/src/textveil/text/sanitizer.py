@@ -307,7 +307,7 @@ class Sanitizer:
         rewriting, and restored after it (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
-        facts = self.names_plan(**options).facts if plan.terms.mechanism == "names" else None
+        facts = cast("NamesPlan", plan).facts if plan.terms.mechanism == "names" else None
         count_foreign: Callable[[str], int] | None = None
         if facts is not None:  # only then other languages' words are kept
             strings = facts.strings

@@ -33,6 +33,16 @@ _Zork_=_will_
 {"Name": "_joy_ _king_", "unit": "joy"} joy
 {"User": {"patient": "_hope_", "of": "hope"}, "names": ["_joy_", "_will_"]}
 _Zork_: will do it
+My boss _bill_ fired me.
+Uncle _will_ and aunt _hope_ left
+_Mrs_ _hope_ is here
+She saw _kolbin_, _hope_, _mark_ and it
+The children: _hope_, _mark_, _grace_.
+His wife, _grace_, left.
+The patient (_hope_) is here
+From: _hope_ <_a@b.com_>
+Present: _Anna Novak_, _Blessing Okoro_, _Tom Hill_, _Eve_.
+The uncle will, it is
 Hi there, it is
 Hi all, it is
 I'm will to it

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textveil import Sanitizer
 from textveil.errors import BundleDamaged, OptionError
-from textveil.text.names.entity_types import make_assigned_mention
+from textveil.text.names.conversation_state import make_assigned_mention
 from textveil.text.names.plan import NamesPlanFactory
 from textveil.text.options import DEFAULT_FACTS, FACTS
 

@@ -38,7 +38,9 @@ def test_a_chunk_of_one_word_is_read_as_any_other() -> None:
     chunks = read()
     found_some = 0
     for lead, word, tail in product(
-        ["", '"', "((", "'", ":", "'("], [*WORDS, "a" * 1001], ["", ".", "',", ";", '")!', "…", ":)"]
+        ["", '"', "((", "'", ":", "'(", "\u2018", "\u201c", "(\u2018"],
+        [*WORDS, "a" * 1001, "re"],
+        ["", ".", "',", ";", '")!', "\u2026", ":)", "\u2019", ".\u201d"],
     ):
         chunk = f"{lead}{word}{tail}"
         found = chunks.lexicon.split_word(chunk)

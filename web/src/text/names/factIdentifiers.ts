@@ -9,7 +9,7 @@ import { findCasePattern, isUpper, LOWER } from "../segmentation/words.js";
 import { IDENTIFIER_PIECE } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 import type { LinePlaces } from "./factPlaces.js";
-import { beginsWithDigit, type FactStrings, PIECES } from "./factStrings.js";
+import { beginsWithDigit, type FactStrings, HOME_FOLDER, PIECES } from "./factStrings.js";
 import { findEnding } from "./lexicon.js";
 
 /** Marks of source code; and marks that show that a string with a hidden word is an address or a secret. */
@@ -58,9 +58,13 @@ export class IdentifierRules {
    */
   cut(text: string): (string | EntityMention)[] | undefined {
     if (!PIECES.test(text) || UNCUT_MARKS.test(text)) return undefined;
+    const home = HOME_FOLDER.exec(text);
+    const userEnd = home === null ? 0 : home.index + home[0].length;
+    const userStart = userEnd - (home?.[1] ?? "").length;
     const hidden = iterateIdentifierWords(text).filter(([start, end]) => {
       const word = text.slice(start, end).toLowerCase();
       const isDomain = this.#domains.has(word) && !this.strings.denied.has(word);
+      if (start >= userStart && start < userEnd) return !beginsWithDigit(word);
       return !beginsWithDigit(word) && !(this.strings.isPiece(word) || this.#prefixes.has(word) || isDomain);
     });
     // A tag after a backslash would begin a formula.

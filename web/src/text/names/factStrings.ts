@@ -36,6 +36,8 @@ const CASED_UNITS: ReadonlySet<string> = new Set([
   ..."RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV mmHg pH".split(" "),
   "\u03bcL",
 ]);
+/** The name of a user in a path, as in `/home/ling/notes.txt`. */
+export const HOME_FOLDER = /(?:^|:)(?:[/\\](?:home|Users)|\\users)[/\\]([^/\\]+)/;
 /** Printable ASCII characters, of which identifiers consist. */
 export const PIECES = /^[\x20-\x7e]+$/;
 const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
@@ -437,7 +439,14 @@ export class FactStrings {
    * or may spell a number, and for an account name.
    */
   isPlain(text: string): boolean {
-    if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text) || isAccountName(text)) return false;
+    if (
+      !PIECES.test(text) ||
+      /[@%&]/.test(text) ||
+      HOME_FOLDER.test(text) ||
+      FIRST_GROUP.test(text) ||
+      isAccountName(text)
+    )
+      return false;
     const pieces = splitIdentifier(text);
     if (!this.hasPlainDigits(pieces) || this.hasSpelledNumber(pieces)) return false;
     const { identifierPieces, labelNouns } = this.words;

@@ -234,7 +234,7 @@ export class FactRules {
         strings.isTerm(text) ||
         strings.isElided(span.tokens[0]?.key ?? "") ||
         (strings.isCodeName(text) && isCodeWord(place, index)) ||
-        (strings.isDetermined(text) && place.isNounPlace(index)) ||
+        (strings.isDetermined(text) && place.isNounPlace(index) && !this.#facts.kin.has(place.getWord(index - 1))) ||
         (this.#facts.units.has(text) && followsUnit(place, index, this.#facts.units)) ||
         this.#labels.isKeptWord(place, index, text) ||
         this.#products.isKeptWord(place, index, text);

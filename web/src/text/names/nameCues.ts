@@ -21,17 +21,23 @@ const VERB = /^(is|was|['\u2019]s)$/;
 /** Words before a kinship word, as in `my wife grace`. */
 const OWNER = /^(my|his|her|our|your|their)$/;
 /** Marks that end a name if they follow it directly. */
-const END_MARK = /^[,.;:!?)"'*|<\]}\t]/;
+const END_MARK = /^(?:[,.;:!?)"'*|<\]}\t]| [(<\-\u2013\u2014&])/;
+/** Gaps in a list of names; and those between a word such as *wife* and a name. */
+const IN_LIST = /^(?:, ?| & |\/|; )$/;
+const AFTER_KIN = /^(?: |, | \()$/;
 /** Types of words that may be family names. */
 const LATER_TYPE = /^(group|title|office)$/;
 /** Gaps between a label and the value of its field; and those behind a replaced word that is a label. */
-const AFTER_LABEL = /^,$|[:=|>\t]/;
+const AFTER_LABEL = /^,$|[:=|>(\t]/;
 const AFTER_REPLACED = /^["'*)\]]*(?: ?[:=] ?|>)["'*]*$/;
 
 /** Return whether a word, or the last word of an identifier such as *first_name*, is a label before a name. */
 function isLabel(key: string, { nameCues, nameLeads, roles, kin }: FactWords): boolean {
   const word = key.slice(key.lastIndexOf("_") + 1);
-  return nameCues.has(`${word}:`) || nameLeads.has(word) || roles.has(word) || kin.has(word);
+  const single = word.replace(/s$/, "");
+  return (
+    nameCues.has(`${word}:`) || nameLeads.has(word) || [word, single].some((one) => roles.has(one) || kin.has(one))
+  );
 }
 
 /** Return the kind of the cue that a key of JSON is for its value: a colon, `=` if it has a hidden word, or nothing. */
@@ -104,17 +110,21 @@ export function hideCuedNames(
     let first = index - 1;
     const [key, gap] = [readKey(first), gaps[index] as string];
     if (AFTER_REPLACED.test(gap) && isReplaced(first)) return "=";
+    const { tokenClass, entityType } = words[first] as NamesToken;
+    const isOther = tokenClass === DIGITS || (tokenClass === REPLACED && entityType !== "word");
+    if (IN_LIST.test(gap) && !isOther && isReplaced(first)) return "=";
+    if (/^\.? $/.test(gap) && entityType === "title") return " ";
     if (!key) return "";
     let kind = "";
     if (nameCues.has(`${key},`) && (gap.includes(",") || index === start)) kind = ",";
     else if (AFTER_LABEL.test(gap) && isLabel(key, facts)) kind = ":";
-    else if (gap === " ") {
-      if (nameCues.has(key)) kind = " ";
-      else if (first > start && gaps[first] === " ") {
-        const lead = readKey(--first);
-        if (nameCues.has(`${lead} ${key}`)) kind = " ";
-        else if (OWNER.test(lead) && kin.has(key)) kind = "kin";
-      }
+    else if (gap === " " && nameCues.has(key)) kind = " ";
+    else if (AFTER_KIN.test(gap)) {
+      const lead = first > start && gaps[first] === " " ? readKey(first - 1) : "";
+      if (kin.has(key) && (OWNER.test(lead) || (gap === " " && !facts.determiners.has(lead))))
+        kind = OWNER.test(lead) ? "kin" : " ";
+      else if (lead && gap === " " && nameCues.has(`${lead} ${key}`)) kind = " ";
+      if (lead) first--;
     }
     return index === start || !words[first]?.entityType || isInNoName(first) ? kind : "";
   };

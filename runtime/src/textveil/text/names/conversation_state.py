@@ -19,8 +19,9 @@ from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags
 from textveil.text.names.rewrite import DocumentDraws, spell_mention
 from textveil.text.names.surrogates import SurrogatePools
+from textveil.text.names.tokens import EntitySpan
 from textveil.text.restore import escape_tags
-from textveil.text.segmentation import LOWER, fold_word
+from textveil.text.segmentation import LOWER, find_case_pattern, fold_word
 from textveil.work_steps import check_work, free_in_steps, sort_strings
 
 #: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
@@ -32,6 +33,22 @@ _MAX_TRIES, _MAX_LISTED_POOL = 32, 1 << 17
 #: Number of elements of a text whose random numbers are drawn in one call, and of draws in a further call for one pool.
 _BLOCK_ELEMENTS, _DRAWS_PER_CALL = 1 << 9, 64
 _Pool = tuple[str, str]
+
+
+def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
+    """Return a non-blank text as one entity (``EntityMention``) of the given type, without classifying the text.
+
+    Args:
+        entity_type: One of ``ASSIGNABLE_TYPES``.
+        text: The text. Only its case pattern and, for a person, the number of its words matter.
+    """
+    words = text.split() if entity_type == "person" else [text]
+    part_types = ["given"] * (len(words) - 1) + ["family"] if entity_type == "person" else [entity_type]
+    parts = tuple(MentionPart(kind, "", fold_word(word), word) for kind, word in zip(part_types, words, strict=True))
+    case = find_case_pattern(text)
+    return EntityMention(
+        entity_type if len(parts) > 1 else part_types[0], case, parts, EntitySpan(entity_type, case, "", (), text), text
+    )
 
 
 class ConversationDraws(DocumentDraws):

@@ -8,7 +8,7 @@ replaced.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import repeat
 from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
@@ -34,7 +34,7 @@ from textveil.text.names.tokens import (
     TextElement,
     create_tuple,
 )
-from textveil.text.segmentation import UPPER, find_case_pattern, fold_word
+from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order of precedence. The first one that contains a run (a sequence of capitalized words)
 #: gives the type of the run.
@@ -118,7 +118,7 @@ class EntityMention(NamedTuple):
     @property
     def equality_key(self) -> tuple[tuple[str, ...], ...]:
         """Type, layout (public form) and normalized text of each part. Entities with equal keys get the same tag."""
-        return tuple(part[:3] for part in self.parts)
+        return tuple([part[:3] for part in self.parts])
 
 
 def convert_to_given_name(mention: EntityMention) -> EntityMention:
@@ -164,22 +164,6 @@ class GivenNameLinker:
                 if part.entity_type != "initial":
                     (self._given if part.entity_type == "given" else self._family).add(part.folded)
             yield linked_mention
-
-
-def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
-    """Return a non-blank text as one entity (``EntityMention``) of the given type, without classifying the text.
-
-    Args:
-        entity_type: One of ``ASSIGNABLE_TYPES``.
-        text: The text. Only its case pattern and, for a person, the number of its words matter.
-    """
-    words = text.split() if entity_type == "person" else [text]
-    part_types = ["given"] * (len(words) - 1) + ["family"] if entity_type == "person" else [entity_type]
-    parts = tuple(MentionPart(kind, "", fold_word(word), word) for kind, word in zip(part_types, words, strict=True))
-    case = find_case_pattern(text)
-    return EntityMention(
-        entity_type if len(parts) > 1 else part_types[0], case, parts, EntitySpan(entity_type, case, "", (), text), text
-    )
 
 
 class EntityClassifier:
@@ -262,7 +246,7 @@ class EntityClassifier:
         if entity_type == "family" and span.preceding_word in self._place_before:
             entity_type = "city"
         name_start = self._find_name_start(span) if entity_type in _PERSON_TYPES else 0
-        if name_start > (first := self._find_common_first_name(span, name_start)):
+        if name_start and name_start > (first := self._find_common_first_name(span, name_start)):
             entity_type, name_start = "person", first
         if entity_type not in ("person", "given") and not name_start:
             return self._make_mention(
@@ -294,19 +278,27 @@ class EntityClassifier:
             [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
             for block in blocks
         )
-        entries = self._join_titles(chain.from_iterable(classified))
+        entries = self._join_titles(classified)
         yield from merge_kept_mentions(entries, self._is_kept) if self._kept_types else entries
 
-    def _join_titles(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
+    def _join_titles(self, blocks: Iterable[list[str | EntityMention]]) -> Iterator[str | EntityMention]:
         held, title_at = list[str | EntityMention](), 0  # an entity, the text after it, and a title at that index
-        for entry in entries:
-            if not isinstance(entry, str):
-                if held and not title_at and entry.span.entity_type in TITLES:
-                    title_at = len(held)
-                else:
-                    yield from join_title_surname(held, title_at, entry) if title_at else held
-                    held, title_at = list[str | EntityMention](), 0
-            held.append(entry)
+        for block in blocks:
+            types = [entry.span.entity_type for entry in block if not isinstance(entry, str)]
+            if not title_at and TITLES.isdisjoint(types):  # usual
+                held += block
+                last = max(0, len(held) - 1 - isinstance(held[-1], str))
+                yield from held[:last]
+                del held[:last]
+                continue
+            for entry in block:
+                if not isinstance(entry, str):
+                    if held and not title_at and entry.span.entity_type in TITLES:
+                        title_at = len(held)
+                    else:
+                        yield from join_title_surname(held, title_at, entry) if title_at else held
+                        held, title_at = list[str | EntityMention](), 0
+                held.append(entry)
         yield from join_title_surname(held, title_at, None) if title_at else held
 
     def _is_kept(self, mention: EntityMention) -> bool:

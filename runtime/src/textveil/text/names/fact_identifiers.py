@@ -14,7 +14,7 @@ from textveil.lazy import LazyPattern
 from textveil.text.identifiers import is_account_name, iterate_identifier_words, split_identifier
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import LinePlaces
-from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
+from textveil.text.names.fact_strings import HOME_FOLDER, PIECES, ROUND_NUMBERS, FactStrings
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
@@ -74,13 +74,12 @@ class IdentifierRules:
         pieces = [*iterate_identifier_words(string)]
         if any(string[start:end].lower() in self._strings.randomized for start, end in pieces):
             return None
+        home = HOME_FOLDER.search(string)
+        user = range(0) if home is None else range(*home.span(1))
         hidden = [
             (start, end)
             for start, end in pieces
-            if string[start].isalpha()
-            and not self._strings.is_piece(word := string[start:end].lower())
-            and word not in self._prefixes
-            and (word not in self._domains or word in self._strings.denied)
+            if string[start].isalpha() and (start in user or self._is_hidden_word(string[start:end].lower()))
         ]
         masked = string
         for start, end in reversed(hidden):
@@ -92,6 +91,12 @@ class IdentifierRules:
         if not self._is_code(masked):
             return None
         return self._hide_words(string, hidden)
+
+    def _is_hidden_word(self, word: str) -> bool:
+        """Return whether a lower-case word of a string is not public, and neither a domain nor a part such as *mc*."""
+        if self._strings.is_piece(word) or word in self._prefixes:
+            return False
+        return word not in self._domains or word in self._strings.denied
 
     def _hide_words(self, string: str, hidden: Sequence[tuple[int, int]]) -> list[str | EntityMention]:
         """Split a string at the words to replace, and return unchanged texts and entities (such words) in turn.

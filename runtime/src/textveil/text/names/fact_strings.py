@@ -25,6 +25,9 @@ _MIN_HEADING, _MIN_TERM, _MIN_ELIDED = 4, 3, 3
 _WORD_POOLS = ("word", "acronym")
 _PERSON_LISTS = ("given", "family", "given-abroad")
 #: Printable ASCII characters, of which identifiers consist.
+_NO_PIECES = frozenset("@%&")
+#: The name of a user in a path, as in ``/home/ling/notes.txt``.
+HOME_FOLDER = re.compile(r"(?:^|:)(?:[/\\](?:home|Users)|\\users)[/\\]([^/\\]+)")
 PIECES = re.compile(r"[\x20-\x7e]+")
 #: Numbers of three or four digits that are kept in identifiers.
 ROUND_NUMBERS = frozenset("100 200 256 404 500 512".split())
@@ -181,10 +184,10 @@ class FactStrings:
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether the rules of ``facts`` leave a word of another language unchanged."""
-        is_listed = word in self.lists.fact_lists["foreign"] or word in self.words.foreign_words
-        if not (is_listed or is_joined_text(word, self._joined_words)):
+        if word in self.persons or not self.is_shared(word):  # as most words of replacements are
             return False
-        return word not in self.persons and self.is_shared(word)
+        is_listed = word in self.words.foreign_words or word in self.lists.fact_lists["foreign"]
+        return is_listed or is_joined_text(word, self._joined_words)
 
     def is_linked(self, word: str) -> bool:
         """Return whether a word is a person's name, and in another language a function word, such as *una* (*a*)."""
@@ -405,7 +408,7 @@ class FactStrings:
         The string may also have one number, which must be round or have one or two digits. The result is false for a
         string that may begin an IBAN or a number plate (``YA25``), an account name (``blue_rider84``) or number words.
         """
-        if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
+        if PIECES.fullmatch(string) is None or not _NO_PIECES.isdisjoint(string) or HOME_FOLDER.search(string):
             return False
         pieces = split_identifier(string)
         if _FIRST_GROUP.fullmatch(string) or is_account_name(string) or may_spell_number(pieces, self.lists.rules):

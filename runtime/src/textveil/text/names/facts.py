@@ -73,10 +73,9 @@ _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _LINKED, _SYMBOLS = _WORDS | {"group"}, frozenset(("letter", LONE_INITIAL, "id"))
-#: Largest number of items between a word of a request, such as *translate*, and a language.
-_MAX_REQUEST = 12
-#: Largest number of words of a greeting.
-_MAX_PHRASE = 3
+_WORD_TYPES = _LINKED | _CAPITALS | _STRINGS | {"other", "letter", LONE_INITIAL, "month", "weekday"}
+#: Largest number of items between a word of a request, such as *translate*, and a language; and of words of a greeting.
+_MAX_REQUEST, _MAX_PHRASE = 12, 3
 #: Ends of the names of classes of errors: ``KeyError``.
 _ERROR_CLASSES = ("Error", "Exception", "Warning")
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
@@ -117,9 +116,9 @@ class FactRules:
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
         self._before_names = self._secret | self._facts.name_leads | self._facts.kin
-        #: The rule of each round, and the provisional types of the spans that it can keep; ``None`` for all types.
+        #: The rule of each round, and the provisional types of the spans that it can keep.
         self._rules = (
-            (self._is_kept_word, None),
+            (self._is_kept_word, _WORD_TYPES),
             (self._is_linked, _LINKED),
             (self._is_corrected, _WORDS),
             (self._is_kept_capital, _CAPITALS),
@@ -280,7 +279,7 @@ class FactRules:
             found = {
                 index: mention.span.text
                 for index, mention, sets in hidden
-                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets)
+                if mention.span.entity_type in types and rule(place, index, mention, sets)
             }
             if not found:
                 continue
@@ -353,7 +352,7 @@ class FactRules:
             is_word = (
                 sets & TERMS
                 or (sets & CODE_NAMES and is_code_word(place, index))
-                or (sets & NOUNS and place.is_noun_place(index))
+                or (sets & NOUNS and place.is_noun_place(index) and place.get_word(index - 1) not in self._facts.kin)
                 or (span.text in self._facts.units and follows_unit(place, index, self._facts.units))
                 or self._labels.is_kept_word(place, index, span.text)
                 or self._products.is_kept_word(place, index, span.text)

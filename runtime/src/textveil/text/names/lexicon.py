@@ -6,8 +6,9 @@ addresses.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import regex
 
@@ -70,10 +71,9 @@ _MIN_LENGTH_WITH_ENDING = 5
 _ASCII_DIGITS = frozenset("0123456789")
 #: Marks between the parts of a word: a denied part is enough to replace it (``x-ray``, ``n/a``, ``q&a``).
 _PART_MARK = re.compile("[-/&]")
-#: Marks that may follow a word, and marks that may precede it.
-PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
-#: Marks that may end a word and do not affect its class.
-_PLAIN_END_MARKS = frozenset(".,:!?")
+#: ASCII marks that may follow a word; marks that may follow it or precede it, also typographic ones.
+PLAIN_MARKS, _END_MARKS, _OPENING_MARKS = ".,;:!?\"')", ".,;:!?\"')\u2019\u201d\u2026", '"(\u2018\u201c'
+_PLAIN_END_MARKS = frozenset(".,:!?")  # marks that do not affect the class of the word before them
 #: Number of spellings of words of the public list (in a case, with a mark after it) that are cached across calls.
 _MAX_LISTED_TOKENS = 1 << 14
 
@@ -131,37 +131,44 @@ class Lexicon:
         #: Cached tokens of public words, by the word with the mark after it. They depend only on the lists and options.
         self.listed_tokens: dict[str, ChunkTokens] = {}
 
-    def tokenize_new_chunks(
+    def tokenize_chunks(
         self,
-        chunks: Iterable[str],
+        chunks: Sequence[str],
         recent: dict[str, ChunkTokens],
         older: Mapping[str, ChunkTokens],
-        tokenize_chunk: Callable[[str], ChunkTokens],
-    ) -> None:
-        """Tokenize chunks (texts between blanks) that are not in ``recent``, and add their tokens to ``recent``.
+        tokenize_string: Callable[[str], ChunkTokens],
+    ) -> list[ChunkTokens]:
+        """Return the tokens of each of some chunks (texts between blanks).
 
         Args:
             chunks: Texts between single blanks.
-            recent: Dictionary from chunks to their tokens; the method adds entries.
+            recent: Dictionary from chunks to their tokens; the method adds the chunks that are no public words.
             older: Dictionary from the chunks of earlier calls to their tokens, which the method reuses.
-            tokenize_chunk: Tokenizer for chunks that are neither a word nor a plain number.
+            tokenize_string: Tokenizer for chunks that are neither a word nor a plain number.
         """
-        listed_tokens = self.listed_tokens
-        for chunk in chunks:
-            if chunk in recent:
-                continue
-            tokens = older.get(chunk) or listed_tokens.get(chunk)
+        found: list[Any] = [*map(self.listed_tokens.get, chunks)]
+        for place, tokens in enumerate(found):
             if tokens is None:
-                tokens = self.find_plain_token(chunk) or self._tokenize_word(chunk) or tokenize_chunk(chunk)
-                word = chunk[:-1] if chunk[-1:] in PLAIN_MARKS else chunk
-                if len(listed_tokens) < _MAX_LISTED_TOKENS and self._is_public(word):
-                    listed_tokens[chunk] = tokens
-            recent[chunk] = tokens
+                chunk = chunks[place]
+                found[place] = recent.get(chunk) or older.get(chunk) or self._tokenize_new(chunk, tokenize_string)
+                recent[chunk] = found[place]
+        return found
+
+    def _tokenize_new(self, chunk: str, tokenize_string: Callable[[str], ChunkTokens]) -> ChunkTokens:
+        tokens = self._tokenize_word(chunk) or tokenize_string(chunk)
+        word = chunk[:-1] if chunk[-1:] in PLAIN_MARKS else chunk
+        if len(self.listed_tokens) < _MAX_LISTED_TOKENS and self._is_public(word):
+            self.listed_tokens[chunk] = tokens
+        return tokens
 
     def _tokenize_word(self, chunk: str) -> ChunkTokens | None:
         """Return the tokens of a word or plain number with punctuation, as in ``(word,``; ``None`` for other texts."""
-        if chunk[-1:] in _PLAIN_END_MARKS and chunk and (token := self.find_plain_token(chunk[:-1])) is not None:
-            return token, "", (token.text,), (), f"{chunk[-1]} "  # usual
+        mark = chunk[-1:] if chunk[-1:] in _PLAIN_END_MARKS else ""
+        word = chunk[:-1] if mark else chunk
+        if word.islower() and (token := self.find_plain_token(word)) is not None:  # usual
+            return (token, "", (token.text,), (), f"{mark} ") if mark else token
+        if word.isalpha() and word.isascii() and word.istitle() and 1 < len(word) <= MAX_WORD_LENGTH:
+            return self.classify_stem(word, word.lower()), "", (word,), (0,), f"{mark} "
         parts = self.split_word(chunk)
         return None if parts is None else pack_tokens(*parts)
 
@@ -178,13 +185,15 @@ class Lexicon:
             if len(core) <= MAX_WORD_LENGTH and self.rules.patterns.plain_number.fullmatch(core):
                 return "", (self.classify_plain_number(core),), chunk[len(core) :]
         lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
-        core = chunk[lead:].rstrip(PLAIN_MARKS)
-        if self._leading_clitics and chunk[len(core) :].startswith("'") and f"{core}'" in self._leading_clitics:
-            return None  # ``ChunkTokenizer`` reads a clitic before a blank
-        letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
+        core = chunk[lead:].rstrip(_END_MARKS)
+        tail = chunk[lead + len(core) :]
+        letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").replace("\u2019", "").isalpha())
         if not letters or len(core) > MAX_WORD_LENGTH or ";" in chunk:  # a semicolon may end an HTML entity
             return None
-        return chunk[:lead], self.classify_word(core), chunk[lead + len(core) :]
+        is_before = tail[:1] in ("'", "\u2019") and f"{core}'" in self._leading_clitics
+        if is_before or (chunk[:1] == "\u2018" and core in self.clitic_pieces):
+            return None  # ``ChunkTokenizer`` reads a clitic beside a blank
+        return chunk[:lead], self.classify_word(core), tail
 
     def classify_plain_number(self, core: str) -> NamesToken:
         """Return the token of a number of ASCII digits, also with marks between them: ``48213``, ``4,500``.
@@ -231,10 +240,7 @@ class Lexicon:
         return regex.compile(rf"(?r)(?:{self.gap_pattern.pattern})\Z")
 
     def find_plain_token(self, word: str) -> NamesToken | None:
-        """Return the token of a common word that stays unchanged in any context; ``None`` for other words.
-
-        Most words of a text are such words, so the method is fast.
-        """
+        """Return the token of a common word that stays unchanged in any context; ``None`` for other words."""
         marks = self._common.get(word, 0)
         if (
             marks & (STRICT | FUNCTION)
@@ -265,8 +271,8 @@ class Lexicon:
             # A kept clitic has ASCII letters only: look-alike letters could smuggle private data into the output.
             if parts is not None and parts[1] != self._negation and word[end + 1 :].isascii():
                 case = UPPER if len(word) > 2 and word.isupper() else LOWER
-                return self._classify_stem(word[:end], parts[0]), NamesToken(KEPT, word[end:], parts[1], case)
-        return (self._classify_stem(word, folded),)
+                return self.classify_stem(word[:end], parts[0]), NamesToken(KEPT, word[end:], parts[1], case)
+        return (self.classify_stem(word, folded),)
 
     def _find_leading_clitic(self, word: str, folded: str) -> int:
         """Return the length of a clitic such as ``d'`` at the start of a word; 0 if there is none.
@@ -287,7 +293,8 @@ class Lexicon:
         )
         return end if is_lower and word[end].isalpha() else 0
 
-    def _classify_stem(self, word: str, folded: str) -> NamesToken:
+    def classify_stem(self, word: str, folded: str) -> NamesToken:
+        """Return the token of a word without clitics. For the arguments see ``make_unlisted_token``."""
         is_title_case = word.istitle() and len(word) > 1 and word.isascii() and word.isalpha()
         case = TITLE if is_title_case else find_case_pattern(word)  # usual
         spelling = word if word.isascii() else fold_apostrophes(word)
@@ -426,20 +433,10 @@ def is_plainly_kept(token: NamesToken) -> bool:
     return token.token_class == KEPT and not token.flags and token.case == LOWER
 
 
-def is_title_case(token: NamesToken) -> bool:
-    """Return whether a token is a capitalized word in Title case."""
-    return token.token_class == CAPITALIZED and token.case == TITLE
-
-
 def may_join_name(token: NamesToken) -> bool:
     """Return whether a common word may be a part of a name before it, as *short* in ``martin short``."""
     flags = token.flags & ~(NUMBER_WORD | LISTED_PERSON | FIRST_NAME)
     return token.entity_type != "" and is_plainly_kept(token._replace(flags=flags))
-
-
-def may_follow_initials(token: NamesToken) -> bool:
-    """Return whether a word may follow initials: it has a capital letter and is no function word (*the*)."""
-    return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
 
 
 def is_letter(token: NamesToken) -> bool:
@@ -456,6 +453,8 @@ def may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]
     """
     for index in special_indices:
         token = words[index]
+        if len(token.text) > 1 and not token.flags & (NUMBER_WORD | INITIALS):
+            continue
         if token.flags & NUMBER_WORD or (
             is_letter(token)
             and ((index > 0 and is_letter(words[index - 1])) or any(map(is_letter, words[index + 1 : index + 2])))
@@ -473,7 +472,8 @@ def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
         layout: The part of the number's form that the output reveals, such as the number of digits.
     """
     joins_digits = digits.isdigit() or entity_type in ("account", "digits", "phone", "card", "ssn")
-    return NamesToken(DIGITS if joins_digits else REPLACED, digits, digits, LOWER, entity_type, layout)
+    token_class = DIGITS if joins_digits else REPLACED
+    return create_tuple(NamesToken, (token_class, digits, digits, LOWER, entity_type, layout, 0))
 
 
 def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkTokens:

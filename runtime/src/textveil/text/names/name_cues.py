@@ -29,10 +29,16 @@ _VERBS = frozenset(("is", "was", "'s", "\u2019s"))
 _OWNERS = frozenset(("my", "his", "her", "our", "your", "their"))
 #: Marks that end a name if they follow it directly.
 _END_MARKS = frozenset(",.;:!?)\"'*|<]}\t")
+_SPACED_ENDS = (" (", " <", " -", " \u2013", " \u2014", " &")
+#: Gaps in a list of names; and those between a word such as *wife* and a name.
+_IN_LIST, _AFTER_KIN = frozenset((", ", ",", " & ", "/", "; ")), frozenset((" ", ", ", " ("))
 #: Types of words that may be family names.
 _LATER_TYPES = frozenset(("group", "title", "office"))
 #: Gaps between a label and the value of its field; and those behind a replaced word that is a label.
-_AFTER_LABEL, _AFTER_REPLACED = re.compile(r",|.*[:=|>\t].*", re.DOTALL), re.compile("[\"'*)\\]]*(?: ?[:=] ?|>)[\"'*]*")
+_AFTER_LABEL, _AFTER_REPLACED = (
+    re.compile(r",|.*[:=|>(\t].*", re.DOTALL),
+    re.compile("[\"'*)\\]]*(?: ?[:=] ?|>)[\"'*]*"),
+)
 #: Kinds of cues: a label, a replaced word that is a label, and those of ``CuedNames``.
 LABEL, REPLACED_LABEL, _COMMA, _BLANK, _KIN, _NONE = ":", "=", ",", " ", "kin", ""
 
@@ -53,7 +59,9 @@ def find_value_cue(key: Sequence[object], rules: FactWords) -> str:
 def _is_label(key: str, rules: FactWords) -> bool:
     """Return whether a word, or the last word of an identifier such as *first_name*, is a label before a name."""
     word = key.rpartition("_")[2]
-    return f"{word}:" in rules.name_cues or word in rules.name_leads or word in rules.roles or word in rules.kin
+    if f"{word}:" in rules.name_cues or word in rules.name_leads:
+        return True
+    return any(one in rules.roles or one in rules.kin for one in (word, word.removesuffix("s")))
 
 
 def is_listed_name(token: NamesToken) -> bool:
@@ -99,8 +107,10 @@ class CuedNames:
         name_end = -1
         for index in special:
             token = self._words[index]
+            if token.case != LOWER:
+                continue
             is_name = self._is_unlisted(token) or is_listed_name(token)
-            if token.case != LOWER or not (is_name or token.flags & FIRST_NAME):
+            if not (is_name or token.flags & FIRST_NAME):
                 continue
             if self._gaps[index] == " " and ((is_name and index == name_end) or self._follows_verb(index)):
                 name_end = index + 1
@@ -161,7 +171,7 @@ class CuedNames:
         if cue == _COMMA or (cue == _KIN and is_one_verb):  # "my friend will, too"
             return index
         if (gap := gaps[stop]) not in ("", " "):
-            return stop if gap[0] in _END_MARKS else index
+            return stop if gap[0] in _END_MARKS or gap.startswith(_SPACED_ENDS) else index
         followers = self._rules.name_followers if gap else _VERBS
         return stop if not words[stop].entity_type and self._read_key(stop) in followers else index
 
@@ -180,24 +190,33 @@ class CuedNames:
         kind = _NONE
         if _AFTER_REPLACED.fullmatch(gap) and self._is_replaced(first):
             return REPLACED_LABEL
+        if gap in _IN_LIST and self._is_name(first):
+            return REPLACED_LABEL
+        if gap in (" ", ". ") and self._words[first].entity_type == "title":
+            return _BLANK
         if key == "":
             return _NONE
         if f"{key}," in cues and ("," in gap or index == start):
             kind = _COMMA
         elif _AFTER_LABEL.fullmatch(gap) and _is_label(key, self._rules):
             kind = LABEL
-        elif gap == " ":
-            if key in cues:
+        elif gap == " " and key in cues:
+            kind = _BLANK
+        elif gap in _AFTER_KIN:
+            lead = self._read_key(first - 1) if first > start and self._gaps[first] == " " else ""
+            if key in self._rules.kin and (lead in _OWNERS or (gap == " " and lead not in self._rules.determiners)):
+                kind = _KIN if lead in _OWNERS else _BLANK
+            elif lead and gap == " " and f"{lead} {key}" in cues:
                 kind = _BLANK
-            elif first > start and self._gaps[first] == " ":
-                first -= 1
-                lead = self._read_key(first)
-                if f"{lead} {key}" in cues:
-                    kind = _BLANK
-                elif lead in _OWNERS and key in self._rules.kin:
-                    kind = _KIN
+            first -= lead != ""
         is_final = index == start or self._words[first].entity_type == ""
         return kind if is_final or self._is_in_no_name(first) else _NONE
+
+    def _is_name(self, index: int) -> bool:
+        """Return whether a word is replaced as a name or as a word on no list, or may be so after a lower-case name."""
+        token = self._words[index]
+        is_other = token.token_class == DIGITS or (token.token_class == REPLACED and token.entity_type != "word")
+        return not is_other and self._is_replaced(index)
 
     def _is_replaced(self, index: int) -> bool:
         """Return whether a word or string is replaced, or may be a noun that is replaced after a lower-case name."""

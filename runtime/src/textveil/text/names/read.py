@@ -309,7 +309,7 @@ class NamesReader:
         All tokens together would need many times the memory of the text.
         """
         words, spellings, special_indices = list[NamesToken](), list[str](), array("I")
-        gap, lexicon, searched_to = "", self._lexicon, 0
+        gap, searched_to = "", 0
         masked = None if self._own_types is None else self._own_types.mask_text(text)
         text = text if masked is None else masked.text
         is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read so fast that it needs no check for cancellation
@@ -319,10 +319,8 @@ class NamesReader:
                 check_work()
             if len(self._recent_chunks) > _MAX_CHUNKS:
                 self._recent_chunks, self._older_chunks = {}, self._recent_chunks
-            tokens_by_chunk = self._recent_chunks
-            lexicon.tokenize_new_chunks(chunks, tokens_by_chunk, self._older_chunks, self._tokenize_chunk)
-            for chunk in chunks:
-                chunk_tokens = tokens_by_chunk[chunk]
+            found = self._lexicon.tokenize_chunks(chunks, self._recent_chunks, self._older_chunks, self._tokenize_chunk)
+            for chunk, chunk_tokens in zip(chunks, found, strict=True):
                 if masked is not None:
                     chunk_tokens = masked.fill_chunk(chunk, chunk_tokens, self._tokenize_chunk)
                 if type(chunk_tokens) is NamesToken:

@@ -16,9 +16,11 @@ import regex
 from textveil.bundle.rules import english_rules
 from textveil.text.inflections import SurrogatePair, find_word_before
 from textveil.text.names.emoji import KEYCAP
-from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.tokens import JSON_NUMBER_CASE
 from textveil.text.quotations import cut_after, cut_before, is_separate_word, join_after, join_before
+from textveil.text.replaced_spans import SpanOutline
+from textveil.text.restore import escape_tags
 from textveil.work_steps import check_work
 
 #: Types whose surrogates are restored only if the reply repeats the text around them; types that need the word before
@@ -141,6 +143,51 @@ def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenE
         held = element
     if held is not None:
         yield held
+
+
+def are_independent(elements: Iterable[str | EntityMention]) -> bool:
+    """Return whether a tag for an entity changes no other part: no text has a bracket, and no number is one of JSON."""
+    kept_texts = [element for element in elements if isinstance(element, str)]
+    cases = [element.case for element in elements if not isinstance(element, str)]
+    return JSON_NUMBER_CASE not in cases and not any("[" in text for text in kept_texts)
+
+
+def write_tags(
+    elements: Sequence[str | EntityMention], tags: Iterable[str], *, keeps_originals: bool
+) -> tuple[str, SpanOutline]:
+    """Return a text in which each entity has a tag or is removed, and the outline (positions) of its replaced parts.
+
+    Args:
+        elements: Unchanged parts and entities of the text, in order, with the properties of ``are_independent``.
+        tags: The tag of each entity; empty for a removed entity.
+        keeps_originals: Whether the outline has the original texts.
+    """
+    remaining = iter(tags)
+    parts = [element if isinstance(element, str) else next(remaining) for element in elements]
+    entries = [
+        (
+            place,
+            PUBLIC_TYPE_NAMES.get(element.entity_type, element.entity_type),
+            element.span.text if keeps_originals else "",
+        )
+        for place, element in enumerate(elements)
+        if not isinstance(element, str)
+    ]
+    return "".join(parts), SpanOutline(entries, [*map(len, parts)])
+
+
+def join_with_tags(elements: Iterable[RewrittenElement]) -> str:
+    """Join the parts of a text with tags, and escape the user's own text that looks like a tag.
+
+    Without the escape, restoring a reply would replace the user's own text too.
+    """
+    parts, last = list[str](), 0
+    for element in elements:
+        parts.append(element.output)
+        if element.mention is not None and not element.parts and element.output:
+            parts[last:-1] = [escape_tags("".join(parts[last:-1]))]
+            last = len(parts)
+    return "".join([*parts[:last], escape_tags("".join(parts[last:]))])
 
 
 def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:

@@ -21,11 +21,18 @@ from textveil.text.names.detector import SpanDetector, hide_detected_spans
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, GivenNameLinker, MentionPart
 from textveil.text.names.guarantee import LONG_NUMBERS, ReplacementStyle
 from textveil.text.names.read import NamesReader, ReadingRules, ReadText
-from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags, write_with_pairs
+from textveil.text.names.reply_pairs import (
+    RewrittenElement,
+    are_independent,
+    join_with_tags,
+    quote_json_tags,
+    write_tags,
+    write_with_pairs,
+)
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED_POOL
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
-from textveil.text.restore import Restorer, escape_tags
+from textveil.text.restore import Restorer
 from textveil.text.statement import RewrittenDocument
 from textveil.work_steps import check_work
 
@@ -132,8 +139,11 @@ class DocumentDraws:
         return self._get_tag(*_describe_tag(public_type, mention)) if None in draws else cast("list[int]", draws)
 
     def _get_tag(self, public_type: str, equality_key: tuple[tuple[str, ...], ...]) -> str:
-        group = public_type, *[part[:-1] for part in equality_key]
-        strings = equality_key[0][-1] if len(equality_key) == 1 else tuple([part[-1] for part in equality_key])
+        if len(equality_key) == 1:  # usual
+            group, strings = (public_type, equality_key[0][:-1]), equality_key[0][-1]
+        else:
+            group = public_type, *[part[:-1] for part in equality_key]
+            strings = tuple([part[-1] for part in equality_key])
         tags = self._tags.get(group)
         if tags is None:
             tags = self._tags[group] = {}
@@ -339,9 +349,11 @@ class _SurrogateSpellings:
         Privacy:
             The outline has an entry for each entity, even if its replacement happens to equal the original.
         """
-        for draw in draws:
-            if isinstance(draw, str):
-                return self._write_with_tags(elements, draws, words)
+        tags = [draw for draw in draws if isinstance(draw, str)]
+        if tags and len(tags) == len(draws) and are_independent(elements):
+            return write_tags(elements, tags, keeps_originals=self._keeps_originals)
+        if tags:
+            return self._write_with_tags(elements, draws, words)
         rest, parts, entries = iter(draws), list[str](), list[tuple[int, str, str]]()
         outputs = self._spell_mentions(elements, draws)
         for element in elements:
@@ -361,7 +373,7 @@ class _SurrogateSpellings:
         written = [*quote_json_tags(self.iterate_elements(elements, draws, words))]
         outline = outline_elements(written, PUBLIC_TYPE_NAMES, keeps_originals=self._keeps_originals)
         has_tags = any(isinstance(draw, str) and draw.startswith("[") for draw in draws)
-        text = _join_with_tags(written) if has_tags else "".join(element.output for element in written)
+        text = join_with_tags(written) if has_tags else "".join(element.output for element in written)
         return text, outline if sum(outline.lengths) == len(text) else None
 
     def _spell_mentions(
@@ -473,20 +485,6 @@ def _describe_tag(public_type: str, mention: EntityMention) -> tuple[str, tuple[
         return describe_known_tag(mention)
     key = mention.equality_key  # a JSON number never shares a tag with the same digits in text
     return public_type, (("json",), *key) if mention.case == JSON_NUMBER_CASE else key
-
-
-def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
-    """Join the parts of a text with tags, and escape the user's own text that looks like a tag.
-
-    Without the escape, restoring a reply would replace the user's own text too.
-    """
-    parts, last = list[str](), 0
-    for element in elements:
-        parts.append(element.output)
-        if element.mention is not None and not element.parts and element.output:
-            parts[last:-1] = [escape_tags("".join(parts[last:-1]))]
-            last = len(parts)
-    return "".join([*parts[:last], escape_tags("".join(parts[last:]))])
 
 
 def _compute_keyed_number(key: bytes, part: MentionPart) -> int:

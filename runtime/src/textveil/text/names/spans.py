@@ -15,7 +15,7 @@ from itertools import compress, islice, pairwise
 
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
-from textveil.text.names.lexicon import Lexicon, is_title_case, may_follow_initials, may_join_name
+from textveil.text.names.lexicon import Lexicon, may_join_name
 from textveil.text.names.name_cues import CuedNames, is_listed_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
@@ -57,7 +57,9 @@ from textveil.text.names.tokens import (
     find_member_end,
     is_emphasized,
     is_noun,
+    is_title_case,
     may_begin_name,
+    may_follow_initials,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_steps import STEPS_PER_CHECK, check_work
@@ -133,8 +135,8 @@ class SpanFinder:
 
     def _iterate_lines(self) -> Iterator[tuple[int, int]]:
         start, end = self._first_word, len(self._words)
-        for index in range(start + 1, end) if self._has_breaks else ():
-            if not LINE_BREAKS.isdisjoint(self._gaps[index]):
+        for index, gap in enumerate(islice(self._gaps, start + 1, end), start + 1) if self._has_breaks else ():
+            if gap != " " and not LINE_BREAKS.isdisjoint(gap):
                 yield start, index
                 start = index
         if self._special_indices:
@@ -205,9 +207,9 @@ class SpanFinder:
 
     def _take_kept(self, index: int) -> str:
         """Return and consume the unchanged text between the last replaced word and the word at ``index``."""
-        text = "".join((*self._kept, *self._spellings[2 * self._after_last_span : 2 * index + 1]))
+        spellings = self._kept + self._spellings[2 * self._after_last_span : 2 * index + 1]
         self._kept.clear()
-        return text
+        return "".join(spellings)
 
     def _is_kept(self, index: int, end: int) -> bool:
         """Return whether a word without a capital stays unchanged in its line, which ends before the index ``end``."""
@@ -362,13 +364,9 @@ class SpanFinder:
 
         The word must begin a line, a sentence or an entry of a list. A replaced word or a title must follow the comma.
         """
-        for place, after in ((place, place + 1) for place in capitalized if place + 1 < end):
-            if (
-                self._words[place].flags & SURNAME
-                and self._gaps[after] == ", "
-                and (self._hidden[after] or self._words[after].entity_type == "title")
-                and (self._follows_break(place) or self._starts_sentence(place))
-            ):
+        for place, after in [(at, at + 1) for at in capitalized if self._words[at].flags & SURNAME and at + 1 < end]:
+            is_lead = self._gaps[after] == ", " and (self._hidden[after] or self._words[after].entity_type == "title")
+            if is_lead and (self._follows_break(place) or self._starts_sentence(place)):
                 self._hidden[place] = True
 
     def _follows_particle_or_initials(self, index: int) -> bool:
@@ -392,7 +390,7 @@ class SpanFinder:
         The marked words are replaced as one name, so the output does not reveal which of them are common words.
         """
         words, first = self._words, indices[0]
-        if self._is_first_name(first, end) or self._is_whole_name(indices, end):
+        if not words[first].flags or self._is_first_name(first, end) or self._is_whole_name(indices, end):
             pass
         elif words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
@@ -455,7 +453,8 @@ class SpanFinder:
         elif start and gap in (" ", ". ") and self._words[start - 1].entity_type == "title":
             preceding_word = AFTER_TITLE
         text = tokens[0].text if len(tokens) == 1 else "".join(self._spellings[2 * start + 1 : 2 * index])
-        elements.append(EntitySpan(entity_type, case, layout, tokens, text, preceding_word, title_case_words, ""))
+        fields = entity_type, case, layout, tokens, text, preceding_word, title_case_words, ""
+        elements.append(create_tuple(EntitySpan, fields))
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
@@ -496,5 +495,5 @@ class SpanFinder:
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
     """Return ``UPPER`` if all words of a name except initials and particles (*de*) are in capitals; else ``TITLE``."""
-    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
-    return TITLE if any(token.case != UPPER for token in words) else UPPER
+    words = [token for token in tokens if token.case != UPPER and token.token_class == CAPITALIZED]
+    return TITLE if any(token.entity_type != "particle" for token in words) else UPPER

@@ -13,7 +13,7 @@ from itertools import chain
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.lexicon import is_letter, may_follow_initials
+from textveil.text.names.lexicon import is_letter
 from textveil.text.names.numbers import CLOSES_BRACKET
 from textveil.text.names.tokens import (
     CAPITALIZED,
@@ -24,6 +24,7 @@ from textveil.text.names.tokens import (
     NUMBER_WORD,
     REPLACED,
     NamesToken,
+    may_follow_initials,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 

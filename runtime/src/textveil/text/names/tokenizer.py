@@ -209,12 +209,12 @@ class ChunkTokenizer:
         """
         if chunk.isascii():  # ASCII punctuation is marks, and no other ASCII is
             start, end = len(chunk) - len(chunk.lstrip(punctuation)), len(chunk.rstrip(punctuation))
-            return (start - _count_prefix_marks(chunk, start), end) if end else (start, start)
+            return (start - (_count_prefix_marks(chunk, start) if start else 0), end) if end else (start, start)
         lead = self.lexicon.gap_pattern.match(chunk)
         start = lead.end() if lead else 0
         if start == len(chunk):
             return start, start
-        start -= _count_prefix_marks(chunk, start)
+        start -= _count_prefix_marks(chunk, start) if start else 0
         tail = self.lexicon.final_gap_pattern.search(chunk, start)
         return start, tail.start() if tail else len(chunk)
 

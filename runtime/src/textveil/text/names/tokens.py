@@ -261,6 +261,16 @@ def is_emphasized(token: NamesToken) -> bool:
     return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
 
 
+def is_title_case(token: NamesToken) -> bool:
+    """Return whether a token is a capitalized word in Title case."""
+    return token.token_class == CAPITALIZED and token.case == TITLE
+
+
+def may_follow_initials(token: NamesToken) -> bool:
+    """Return whether a word may follow initials: it has a capital letter and is no function word (*the*)."""
+    return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
+
+
 def is_noun(token: NamesToken) -> bool:
     """Return whether a token is a common noun that stays unchanged although it is capitalized, as in German."""
     return token.flags & KEPT_NOUN > 0
