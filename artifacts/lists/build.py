@@ -65,7 +65,7 @@ def files(scowl: Path, npm: Path) -> dict[str, str]:
     shown = {word: "" for word, held in marks.items() if "name" in held.split(",")}
     lists = shared_lists.mark_lists(of_kinds, set(common.words))
     printed = [name for pool in drawn.values() for name in pool]
-    facts = fact_lists.FactLists(npm, marks, lists, printed).list_all()
+    facts = fact_lists.FactLists(npm, marks, lists, printed, src.scowl(scowl)).list_all()
     return {
         "common-words.txt": _text(marks),
         SHOWN_NAMES: _text(shown),

@@ -60,7 +60,7 @@ class Common:
 
         Call `reserve` later to remove the words of surrogate pools.
         """
-        self.scowl = src.scowl(scowl)
+        self.scowl = {word: size for word, size in src.scowl(scowl).items() if size <= src.DICTIONARY_SIZE}
         self.spelled = src.read_word_probabilities()
         self.mixed: dict[str, float] = defaultdict(float)
         for spelling, probability in self.spelled.items():

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+import common_words
 import fact_sources
 import sources as src
 
@@ -24,7 +25,7 @@ WITH_PLACES = ("by hand", "linguist", "pygments", "python")
 #: A word is name-like if English texts have it in Title case so many times as often as in lower case.
 TITLE_RATIO = 2.0
 #: Sources that have names of persons and firms among their words.
-WITH_NAMES = ("debian", "wordnet", "diagnoses", "drugs", "brands", "foreign")
+WITH_NAMES = ("debian", "wordnet", "scowl", "diagnoses", "drugs", "brands", "foreign")
 PERSONS = ("given", "family", "given-abroad")
 PLACES = ("city", "country", "the-country", "country-part", "state", "place")
 CLOSED = (
@@ -34,6 +35,7 @@ CLOSED = (
 #: Words of origins and faiths in other languages begin so.
 ORIGIN_LETTERS = 5
 _LOWER = re.compile(r"[a-z]+")
+_CENSUS_FILES = ("dist.all.last", "dist.female.first", "dist.male.first")
 _ACRONYM = re.compile(r"[A-Z]{2,6}")
 
 
@@ -46,7 +48,12 @@ class FactLists:
     """
 
     def __init__(
-        self, npm: Path, common: Mapping[str, str], lists: Mapping[str, Iterable[str]], printed: Iterable[str]
+        self,
+        npm: Path,
+        common: Mapping[str, str],
+        lists: Mapping[str, Iterable[str]],
+        printed: Iterable[str],
+        scowl: Iterable[str],
     ) -> None:
         """Read the sources of the lists.
 
@@ -55,6 +62,7 @@ class FactLists:
             common: Common words with their marks.
             lists: Words of each entity type.
             printed: All surrogates of all pools.
+            scowl: Words of English dictionaries.
         """
         fact_sources.check_npm(npm)
         self.common = common
@@ -82,6 +90,7 @@ class FactLists:
             "drugs": fact_sources.list_drugs(),
             "currencies": fact_sources.list_currencies(),
             "wordnet": fact_sources.list_wordnet(npm),
+            "scowl": fact_sources.list_rare_words(scowl, npm),
         }
         self.companies, self.capitals = self._choose_capitals()
         self.by_source: dict[str, set[str]] = {}
@@ -181,14 +190,16 @@ class FactLists:
         for code in fact_sources.FOREIGN_LANGUAGES:
             public = fact_sources.list_public_groups(code)
             roots |= {word[:ORIGIN_LETTERS] for word in public if len(word) > ORIGIN_LETTERS}
+            frequent = fact_sources.list_frequent(code)
             for word in fact_sources.list_foreign(code):
                 if word in self.common or word in public or word[:ORIGIN_LETTERS] in roots or word in self.places:
                     continue
                 if word in self.organizations or self.is_name_like(word):
                     continue
-                if self.is_free(word, is_technology=False):
+                if self.is_free(word, is_technology=word in frequent and word not in list_known_census_names()):
                     chosen.add(word)
-        return chosen
+        by_hand = {word for word in src.read_handwritten("facts-foreign")[0] if word not in self.common}
+        return chosen | {word for word in by_hand if self.is_free(word, is_technology=False)}
 
     def list_all(self) -> dict[str, set[str]]:
         """Return the entries of each list; most entries that belong to two lists are only in one of them."""
@@ -215,4 +226,10 @@ def list_names() -> frozenset[str]:
 @cache
 def list_census_names() -> frozenset[str]:
     """Return the names in the US census."""
-    return frozenset(src.census("dist.all.last", "dist.female.first", "dist.male.first"))
+    return frozenset(src.census(*_CENSUS_FILES))
+
+
+@cache
+def list_known_census_names() -> frozenset[str]:
+    """Return the names in the US census without the rarest ones, which do not mark a common word as a name either."""
+    return frozenset(name for name, share in src.census(*_CENSUS_FILES).items() if share >= common_words.CENSUS)

@@ -5,6 +5,7 @@ import importlib
 import json
 import pickle
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,12 +25,18 @@ FOREIGN_LANGUAGES: dict[str, int] = {
 }
 #: So many of the first words of the first five languages need no dictionary.
 FOREIGN_FREE = {"de": 2_000, "es": 2_000, "fr": 2_000, "it": 2_000, "pt": 2_000}
+#: So many of the first words of each language may be among the rarest names of the US census.
+FOREIGN_FREQUENT = 3_000
 #: Fewest letters of a word that needs one, and least share of lower case among its spellings.
 FOREIGN_LETTERS, FOREIGN_SHARE = 3, 0.5
 #: Codes of languages in the tables of base forms and in CLDR, where they are not those of wordfreq.
 CODES = {"sh": "hr"}
 #: Number of WordNet's lexicographer file of nouns that mean persons.
 WORDNET_PERSONS = "18"
+#: Fewest letters of a rare English word, least frequency in lower case, and least share of lower case.
+RARE_LETTERS, RARE_FREQUENCY, RARE_SHARE = 5, 5e-9, 0.7
+#: Endings of words for persons that WordNet does not have.
+_PERSON_END = re.compile("(?:er|or|is[t]|ian|man|boy|girl|ass)(?:e?s)?\\Z|men\\Z")
 _SPELLING = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\+\+|#|\.js)?")
 
 
@@ -108,6 +115,34 @@ def list_wordnet(npm: Path) -> list[str]:
 
     Nicknames consist of words for persons.
     """
+    lemmas, persons = _read_wordnet(npm)
+    return sorted(word for word in lemmas - persons if re.fullmatch("[a-z]+", word))
+
+
+def list_wordnet_persons(npm: Path) -> frozenset[str]:
+    """Return the lemmas in WordNet that mean a person in any of their senses."""
+    return _read_wordnet(npm)[1]
+
+
+def list_rare_words(scowl: Iterable[str], npm: Path) -> list[str]:
+    """Return the words of SCOWL that texts have in lower case, that are English, and that mean no person.
+
+    WordNet has no word for a person among them, and none has such an ending.
+    """
+    persons, spelled = list_wordnet_persons(npm), src.read_word_probabilities()
+    found = []
+    for word in scowl:
+        lower, title = spelled.get(word, 0.0), spelled.get(word.title(), 0.0)
+        is_lower = lower >= RARE_FREQUENCY and RARE_SHARE * (lower + title) <= lower
+        is_person = word in persons or _PERSON_END.search(word, max(0, len(word) - 6)) is not None
+        if is_lower and len(word) >= RARE_LETTERS and not is_person and not src.is_foreign(word):
+            found.append(word)
+    return sorted(found)
+
+
+@cache
+def _read_wordnet(npm: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the lemmas in WordNet that do not mean a person, and those that do; some are in both."""
     lemmas: set[str] = set()
     persons: set[str] = set()
     for part in ("noun", "verb", "adj", "adv"):
@@ -116,7 +151,7 @@ def list_wordnet(npm: Path) -> list[str]:
                 fields = line.split()
                 found = persons if fields[1] == WORDNET_PERSONS else lemmas
                 found.update(word.partition("(")[0] for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
-    return sorted(word for word in lemmas - persons if re.fullmatch("[a-z]+", word))
+    return frozenset(lemmas), frozenset(persons)
 
 
 def list_currencies() -> list[str]:
@@ -155,6 +190,11 @@ def list_foreign(code: str) -> list[str]:
         if rank < free or (word in known and len(word) >= FOREIGN_LETTERS and is_lower):
             chosen.append(word)
     return chosen
+
+
+def list_frequent(code: str) -> frozenset[str]:
+    """Return the most frequent words of a language."""
+    return frozenset(list(src.wordfreq_words(code, "small"))[:FOREIGN_FREQUENT])
 
 
 def _list_forms(code: str) -> set[str]:

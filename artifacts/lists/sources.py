@@ -22,10 +22,12 @@ RULES = HERE.parents[1] / "runtime" / "src" / "textveil" / "data" / "rules.json"
 #: Number words that are no surrogates, since a plural seldom follows them.
 SMALLEST_NUMBERS = ("zero", "one")
 #: SHA-256 of the files of SCOWL that are read, one after the other in the order of their names.
-SCOWL_SHA256 = "ea2e1b32b04549e23e65750ea065e7704bf7dbb4ac8d0fe375f66185cef32f23"
-#: The classes and the largest size of SCOWL that are read: 70 is the size of a large dictionary.
+SCOWL_SHA256 = "112ccd2532755ab22bfd3b060e3b5bfdd129ca27938653d26be2669a233870b1"
+#: The classes and sizes of SCOWL that are read: 70 is the size of a large dictionary, 80 has unusual words too.
 SCOWL_CLASSES = ("american-words", "british-words", "british_z-words", "english-words", "variant_1-words")
-SCOWL_SIZES = (10, 20, 35, 40, 50, 55, 60, 70)
+SCOWL_SIZES = (10, 20, 35, 40, 50, 55, 60, 70, 80)
+#: Largest size of a large dictionary.
+DICTIONARY_SIZE = 70
 #: How many of the most frequent words of wordfreq are candidates.
 CANDIDATES = 120_000
 #: Languages whose words stand in English text as quotations.

@@ -142,6 +142,8 @@ HIDDEN = [
 KEPT = [
     ("useful", "see https://kowal.com/docs/zorblax-report and kowal.org/case-studies now", "/docs/ case-studies"),
     ("useful", "Kowal Services, MD June 2022 - Present, May 2019 to June 2020", "June Present May"),
+    ("plain", "Surveyor Zorblax Kowal came, Pt Zorblax Kowal left. Hola Zorblax Kowal, come", "Surveyor Pt Hola"),
+    ("plain", "TENANT ZORBLAX KOWAL\nCFO Zorblax Kowal", "TENANT CFO"),
     ("plain", "return True; and x = False, y = String(x)", "True False String"),
     ("plain", "I get a KeyError and a NullPointerException of it", "KeyError NullPointerException"),
     ("plain", "I met 6 people, 3 children and 10 staff", "6 3 10"),
@@ -375,6 +377,14 @@ def test_what_stands_beside_an_error_is_settled_before(sanitizer: Sanitizer) -> 
     kept = read_kept(make_plan(sanitizer, "useful"), "We read the atachment assumtion of the letter now")
     assert "attachment" not in kept
     assert "assumption" not in kept
+
+
+@pytest.mark.parametrize(("text", "words"), [("CFO Zorblax Kowal", 2), ("Patient Nurse ZORBLAX Kowal", 1)])
+def test_a_name_behind_roles_has_its_own_number_of_words_in_title_case(
+    sanitizer: Sanitizer, text: str, words: int
+) -> None:
+    (read,) = make_plan(sanitizer, "plain").make_reader().read_texts([text])
+    assert [element.span.title_case_words for element in read.elements if not isinstance(element, str)] == [words]
 
 
 @pytest.mark.parametrize("level", LEVELS)

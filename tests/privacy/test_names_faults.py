@@ -1,9 +1,9 @@
 """Every planted fault of the reader or of the sampling in the mode ``names`` is detected (docs/proofs/names.md)."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from faulty_cues import CUE_FAULTS, Fault
 from names_soup import BREAKS, EXCHANGES, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs, skeleton
 from planted import planted
 from textveil import Sanitizer
@@ -21,7 +21,6 @@ from textveil.text.names import (
 )
 from textveil.text.names.entity_types import EntityClassifier
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.name_cues import CuedNames
 from textveil.text.names.plan import NamesPlanFactory
 from textveil.text.names.spans import SpanFinder
 
@@ -37,11 +36,9 @@ def is_caught(bundle: Path) -> bool:
     return told or is_broken(plan, 6, 4_000) or is_broken(plan, 7, 16_000)
 
 
-#: What is changed, and how: the places and what stands there.
-Fault = tuple[Any, str, *tuple[tuple[str, str], ...]]
-
 #: Faults of the reader.
 READ_FAULTS: dict[str, Fault] = {
+    **CUE_FAULTS,
     "a shown word before a slot is read though it is hidden": (
         SpanFinder,
         "_starts_sentence",
@@ -130,50 +127,10 @@ READ_FAULTS: dict[str, Fault] = {
             "return NamesToken(CAPITALIZED if folded[0] < 'n' else REPLACED, word, folded, case, 'word', flags=flags)",
         ),
     ),
-    "a name after a cue ends by the hidden word before it": (
-        CuedNames,
-        "hide",
-        ("is_name = self._is_unlisted(token) or", "is_name ="),
-    ),
     "a function word that is a hidden initial does not lead": (
         SpanFinder,
         "_follows_particle_or_initials",
         ("may_be_hidden or", ""),
-    ),
-    "only a listed name begins a name behind a cue": (
-        CuedNames,
-        "_find_name_end",
-        (" or self._is_unlisted(words[index])", ""),
-    ),
-    "only listed names continue a name behind a cue": (
-        CuedNames,
-        "_may_continue",
-        ("self._is_unlisted(token) or", ""),
-    ),
-    "a word that a name before it hides is a part of a cue": (
-        CuedNames,
-        "_is_in_no_name",
-        ("return before.token_class == KEPT and", "return True or"),
-    ),
-    "a name that another cue hides is no label": (
-        CuedNames,
-        "_is_replaced",
-        ("if self._hidden[index] or token", "if token"),
-    ),
-    "a noun that a name before it hides is no label": (
-        CuedNames,
-        "_is_replaced",
-        ("return token.entity_type", "return False and token.entity_type"),
-    ),
-    "a label is told by its string": (
-        CuedNames,
-        "_is_replaced",
-        ("(REPLACED, DIGITS):", '(REPLACED, DIGITS) and token.key < "n":'),
-    ),
-    "a name of a list is told by its string": (
-        CuedNames,
-        "_is_name",
-        ("return not is_other and", 'return token.key < "n" and not is_other and'),
     ),
     "an account name is told by its words": (
         tokenizer,

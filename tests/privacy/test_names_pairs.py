@@ -33,7 +33,7 @@ def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
 
 @pytest.mark.slow
 def test_what_differs_is_in_the_table_of_the_proof(plan: NamesPlan) -> None:
-    found, explained = unexplained(plan, 4, 6_000)
+    found, explained = unexplained(plan, 9, 6_000)
     assert found == []
     assert all(explained[row] for row in FOUND_LATE), f"the search finds each of these: {explained}"
 

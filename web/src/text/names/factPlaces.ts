@@ -380,8 +380,7 @@ export class LinePlaces {
     if (this.beginsLine(index) || this.#endsSentence(index)) return true;
     const [before, gap] = [this.getClass(index - 1), this.getGap(index)];
     const isNumber = NUMERIC_TYPES.has(before);
-    const isLead = before === LONE_INITIAL || before === "title" || before === "office"; // a name may follow these
-    if (index > 0 && !isLead && CLAUSE_END.test(gap)) return true;
+    if (index > 0 && ![LONE_INITIAL, "title", "office"].includes(before) && CLAUSE_END.test(gap)) return true;
     // an entry of a table: `Sales $ 500 Variable expenses`
     if (isNumber && gap === " ") return !this.factWords.addressWords.has(this.getWord(index + 1));
     return (isNumber || before === "word") && SENTENCE_END.test(gap);

@@ -116,7 +116,7 @@ export class FactRules {
     let count = [3, 2, 1].find((size) => size < tokens.length && isPhrase(size)) ?? 0;
     for (; count < tokens.length; count++) {
       const token = tokens[count];
-      if (token === undefined || token.case !== TITLE || !roles.has(token.key)) break;
+      if (token === undefined || token.case === LOWER || !roles.has(token.key)) break;
     }
     const lead = tokens
       .slice(0, count)
@@ -131,7 +131,10 @@ export class FactRules {
       tokens: rest,
       case: findRunCase(rest),
       precedingWord: tokens[count - 1]?.key ?? "",
-      titleCaseWords: Math.max(0, span.titleCaseWords - count),
+      titleCaseWords: Math.max(
+        0,
+        span.titleCaseWords - tokens.slice(0, count).filter((token) => token.case === TITLE).length,
+      ),
     };
     return [lead, restSpan];
   }

@@ -21,7 +21,7 @@ const VERB = /^(is|was|['\u2019]s)$/;
 /** Words before a kinship word, as in `my wife grace`. */
 const OWNER = /^(my|his|her|our|your|their)$/;
 /** Marks that end a name if they follow it directly. */
-const END_MARK = /^(?:[,.;:!?)"'*|<\]}\t]| [(<\-\u2013\u2014&])/;
+const END_MARK = /^(?:[,.;:!?)"'*|<\]}\t]| [<\-\u2013\u2014&])/;
 /** Gaps in a list of names; and those between a word such as *wife* and a name. */
 const IN_LIST = /^(?:, ?| & |\/|; )$/;
 const AFTER_KIN = /^(?: |, | \()$/;

@@ -320,11 +320,11 @@ class LinePlaces:
 
     def iterate_line(self, index: int) -> Iterator[int]:
         """Yield the indices of up to 64 words and entities of a line in each direction, outward from ``index``."""
-        for step in (-1, 1):
-            at = index
-            while abs(at - index) < _MAX_SENTENCE and not self.has_break(at if step < 0 else at + 1):
-                at += step
-                if not 0 <= at < len(self._words):
+        before = range(index - 1, max(-1, index - _MAX_SENTENCE - 1), -1)
+        after = range(index + 1, min(len(self._words), index + _MAX_SENTENCE + 1))
+        for places, step in ((before, 1), (after, 0)):
+            for at in places:
+                if self.gaps[at + step] != " " and self.has_break(at + step):
                     break
                 yield at
 

@@ -187,7 +187,7 @@ class FactStrings:
         if word in self.persons or not self.is_shared(word):  # as most words of replacements are
             return False
         is_listed = word in self.words.foreign_words or word in self.lists.fact_lists["foreign"]
-        return is_listed or is_joined_text(word, self._joined_words)
+        return is_listed or (not word.isascii() and is_joined_text(word, self._joined_words))
 
     def is_linked(self, word: str) -> bool:
         """Return whether a word is a person's name, and in another language a function word, such as *una* (*a*)."""

@@ -175,7 +175,7 @@ class FactRules:
             if " ".join(token.key for token in tokens[:words]) in self._facts.phrases:
                 count = words
                 break
-        while count < len(tokens) and tokens[count].case == TITLE and tokens[count].key in self._facts.roles:
+        while count < len(tokens) and tokens[count].case != LOWER and tokens[count].key in self._facts.roles:
             count += 1
         lead = "".join(f"{token.text} " for token in tokens[:count])
         rest = tokens[count:]
@@ -186,7 +186,7 @@ class FactRules:
             tokens=rest,
             case=find_run_case(rest),
             preceding_word=tokens[count - 1].key,
-            title_case_words=max(0, span.title_case_words - count),
+            title_case_words=max(0, span.title_case_words - sum(token.case == TITLE for token in tokens[:count])),
         )
 
     def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:

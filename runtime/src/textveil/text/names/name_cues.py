@@ -29,7 +29,7 @@ _VERBS = frozenset(("is", "was", "'s", "\u2019s"))
 _OWNERS = frozenset(("my", "his", "her", "our", "your", "their"))
 #: Marks that end a name if they follow it directly.
 _END_MARKS = frozenset(",.;:!?)\"'*|<]}\t")
-_SPACED_ENDS = (" (", " <", " -", " \u2013", " \u2014", " &")
+_SPACED_ENDS = (" <", " -", " \u2013", " \u2014", " &")
 #: Gaps in a list of names; and those between a word such as *wife* and a name.
 _IN_LIST, _AFTER_KIN = frozenset((", ", ",", " & ", "/", "; ")), frozenset((" ", ", ", " ("))
 #: Types of words that may be family names.
