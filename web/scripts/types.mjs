@@ -32,5 +32,8 @@ const inside = others.map((text) =>
 const joined = [head.replace(FROM, ""), ...inside, "export {};\n"].join("");
 writeFileSync(
   index,
-  joined.replace(/^(?: {4})+/gm, (indent) => " ".repeat(indent.length / 4)),
+  joined
+    .replace(/^(?: {4})+/gm, (indent) => " ".repeat(indent.length / 4))
+    // The fields have the comments of these parameters.
+    .replace(/^ constructor\(.*?\);$/gms, (parameters) => parameters.replace(/\s*\/\*\*.*?\*\/\s*/gs, "")),
 );

@@ -1,7 +1,7 @@
 /** Explained previews of a text: the position of each piece, and the reason for its treatment. */
 
 /**
- * A piece of a text in an explained preview. The piece is `text.slice(start, end)`; both indexes count UTF-16 units.
+ * A piece of a text in an explained preview. Indexes count UTF-16 units.
  */
 export interface ExplainedPiece {
   readonly text: string;

@@ -21,9 +21,8 @@ export interface Options {
   /** Replace by surrogates of the same entity type, or by tags such as `[city 1]` (`names`). */
   readonly style?: "surrogate" | "tag" | undefined;
   /**
-   * Public facts that are kept besides common words (`names`): `plain` keeps technical and medical terms, and numbers
-   * with a unit; `useful` also headings, languages, ages below 90, years and amounts; `public` also countries, companies
-   * and their products; `plain` if left out.
+   * Public facts that are kept besides common words (`names`): `plain`, the default, keeps terms, and
+   * numbers with a unit; `useful` also headings, languages, ages, years and amounts; `public` also countries and companies.
    */
   readonly facts?: "none" | "plain" | "useful" | "public" | undefined;
   /**

@@ -17,7 +17,7 @@ const MAPPING_VERSION = 1;
 
 /**
  * Mapping from outputs (surrogates) to originals, for restoring outputs that have a single original. It undoes the
- * protection: together with the sanitized text, it reveals the original text.
+ * protection.
  */
 export class Restorer {
   readonly #segmenter: Segmenter;
@@ -139,10 +139,9 @@ export class Restorer {
   }
 
   /**
-   * Replace the outputs in a reply by their originals, and return the reply with a report. Outputs are also recognized
-   * in the plural, in another case, with clitics, with grouped digits, as a date in another order, and across line ends.
-   * Originals are restored only in running text, unless the options permit more regions. The report has
-   * the numbers of the reply that are not in `sanitized`, the sanitized text; without it, no numbers.
+   * Replace the outputs in a reply, also inflected ones, by their originals, and return the reply with a report.
+   * Originals are restored only in running text, unless the options permit more. The report has
+   * the numbers of the reply that are not in `sanitized`, the sanitized text.
    */
   restore(reply: string, options: RestoreOptions = {}, sanitized?: string): Restored {
     const stream = this.openStream(options, sanitized);

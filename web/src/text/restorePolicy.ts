@@ -7,7 +7,7 @@ import { isWordCharacter } from "./replyChunk.js";
 /** A region in which an option permits restoring. `all` permits every region, including links and markup. */
 export type RestorePlace = "code" | "json" | "math" | "all";
 
-/** Options of restoring. By default originals are restored in running text only. */
+/** Options of restoring. */
 export interface RestoreOptions {
   /** Permitted regions. Use `all` only for a reply that no program displays or fetches. */
   readonly restorePlaces?: Iterable<RestorePlace> | "all" | undefined;

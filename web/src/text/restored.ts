@@ -24,8 +24,7 @@ export class RestoreReport {
      */
     readonly unknownNumbers: readonly string[] = [],
     /**
-     * Tags of the reply, such as `[person 99]`, that are not in the mapping. They stay in the reply. A model may have
-     * invented them. Empty if no surrogate of the mapping is a tag.
+     * Tags of the reply, such as `[person 99]`, that are not in the mapping. Empty if the mapping has no tag.
      */
     readonly unknownTags: readonly string[] = [],
   ) {}

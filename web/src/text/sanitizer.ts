@@ -32,9 +32,8 @@ export interface Result {
    */
   readonly keptShare: number | undefined;
   /**
-   * Warning that the text may be in another language than the bundle, in the mode `names`. This is so if at least 12
-   * words were kept or replaced, and fewer than half of them were kept and belong to no other language. It follows from
-   * the output. Undefined otherwise.
+   * Warning that the text may be in another language than the bundle, in the mode `names`. Undefined
+   * otherwise.
    */
   readonly languageWarning: string | undefined;
   /** Return a reply about the sanitized text with its original words in running text, on this device, and a report. */

@@ -88,8 +88,7 @@ export class TextLabelEncoder {
   }
 
   /**
-   * Release one randomized class label for one text. For any two texts, the probabilities of a label differ at most by
-   * the factor `exp(epsilon)`. Every call samples a new label, and the epsilons of several calls add up.
+   * Release one randomized class label for one text. Every call samples a new label, and the epsilons of several calls add up.
    */
   encode(text: string, options: EncodeOptions = {}): LabelRelease {
     if (typeof text !== "string") throw new InputError("the text must be a string");

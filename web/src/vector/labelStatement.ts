@@ -6,7 +6,7 @@ import type { LabelStaircase } from "../mechanisms/labelStaircase.js";
 import { parseEpsilon } from "../text/options.js";
 import { fillTemplate, type PlainObject, ReleaseStatement } from "../text/statement.js";
 
-/** Privacy statement of one released class label. It depends only on public parameters, so it is safe to publish. */
+/** Privacy statement of one released class label. */
 export class LabelStatement extends ReleaseStatement {
   override readonly mechanism: string;
   override readonly notProtected = statements.class_label.not_protected;
