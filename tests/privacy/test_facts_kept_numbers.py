@@ -4,11 +4,14 @@ Each rule has texts in which it keeps a number, texts in which a value that coul
 planted fault.
 """
 
+from typing import Any
+
 import pytest
 from fact_exchange import LEVELS, make_plan
 from planted import planted
 from textveil import Sanitizer
-from textveil.text.names.fact_numbers import NumberFacts
+from textveil.text.names.fact_labels import LabelFacts
+from textveil.text.names.fact_numbers import CodeFacts, NumberFacts
 from textveil.text.names.fact_places import LinePlaces
 from textveil.text.names.plan import NamesPlan
 
@@ -22,6 +25,9 @@ KEPT = [
     ("plain", "The session took 45 minutes. The token expires in 30 minutes"),
     ("plain", "Why does this code raise a KeyError? The code throws a KeyError"),
     ("useful", "The code returns 5 here"),
+    ("plain", "It is step 4 of 10, see clause 14.2"),
+    ("plain", "I scored 17/20; my blood pressure was 148/92 then"),
+    ("useful", "It is version 3.2.18, Version: 5.4.19, or Python 3.11.12"),
     ("plain", "The plan has 32 m2 and holds 80 m3"),
 ]
 #: Texts, and strings that no value of the option keeps. A comma separates them.
@@ -30,6 +36,8 @@ HIDDEN = [
     ("The code is 12 and my code 4711", "12,4711"),
     ("My password has 8 letters. The pin returns 5", "8,5"),
     ("My code has: 12 users, my code works, 12", "12,12"),
+    ("It was born 3.2.18, room 4 of 10 and the box 17/20", "3.2.18,4,10,17/20"),
+    ("version 3.2.2018 and release: 2.11.23", "3.2.2018,2.11.23"),
     ("We live at 14 d", "14,d"),
     ("Flat 12 m is his, and the pin is 500 g", "12,m,500,g"),
     ("in Kowal 12 g", "12,g"),
@@ -95,3 +103,42 @@ def test_a_planted_fault_shows_a_value_behind_a_word_for_a_secret(
     assert list_hidden(make_plan(sanitizer, "plain"), text) != []
     monkeypatch.setattr(LinePlaces, "_is_used", planted(LinePlaces._is_used, change))
     assert list_hidden(make_plan(sanitizer, "plain"), text) == []
+
+
+#: Texts with names, and what stays hidden of each; with tags.
+SENTENCES = [
+    ("Dear Sir or Madam, it is here", []),
+    ("Dear Sir/Madam,\nit is here", []),
+    ("Dear Sir, Kowal is here", ["Sir", "Kowal"]),
+    ("Dear Madam Kowal,", ["Madam", "Kowal"]),
+    ("I saw Kowal. May I come? Then Kowal. Will you come?", ["Kowal", "Kowal"]),
+    ("I saw Kowal. One more letter", ["Kowal"]),
+    ("I saw Kowal. May Kowal came. Will Kowal came", ["Kowal", "May", "Kowal", "Will Kowal"]),
+]
+
+
+@pytest.mark.parametrize(("text", "hidden"), SENTENCES)
+def test_words_without_a_name_are_kept(sanitizer: Sanitizer, text: str, hidden: list[str]) -> None:
+    for value in LEVELS:
+        plan = sanitizer.names_plan(protect="names", facts=value, style="tag")
+        assert list_hidden(plan, text) == hidden
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "text", "change"),
+    [
+        (LabelFacts, "is_salutation", "Dear Sir, Kowal is here", (" or place.precedes_name(last)", "")),
+        (LabelFacts, "is_salutation", "Dear Madam Kowal,", ('.startswith(",")', '.startswith(" ")')),
+        (LabelFacts, "begins_question", "I saw Kowal. May Kowal came", ("is_subject and", "True and")),
+        (CodeFacts, "is_kept_number", "I have 3.2.18 of it", ("is_label or", "True or")),
+        (NumberFacts, "is_kept", "it is 17/20 here", (" and place.follows(index, _SCORE_WORDS)", "")),
+        (NumberFacts, "_follows_counter", "it is 400 of 120", (".lower() in self._words.counters", ' != ""')),
+    ],
+)
+def test_a_planted_fault_shows_what_is_beside_a_name(
+    sanitizer: Sanitizer, owner: Any, name: str, text: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = list_hidden(sanitizer.names_plan(protect="names", facts="useful", style="tag"), text)
+    monkeypatch.setattr(owner, name, planted(getattr(owner, name), change))
+    after = list_hidden(sanitizer.names_plan(protect="names", facts="useful", style="tag"), text)
+    assert len(after) < len(before)

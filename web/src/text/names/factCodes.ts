@@ -41,7 +41,8 @@ export class CodeFacts {
       .toLowerCase()
       .split(" ")
       .at(-1) as string;
-    const isPlace = place.getGap(index) === " " && this.words.versionWords.has(before);
+    const gap = place.getGap(index);
+    const isPlace = (gap === " " && this.words.versionWords.has(before)) || (gap === ": " && before === "version");
     return isPlace && VERSION.test(text) && !place.follows(index, this.#beforeValues);
   }
 

@@ -3,7 +3,7 @@
 import { CENSUS, FUNCTION, NAME, RARE, START } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { isDigit, isLower, TITLE } from "../segmentation/words.js";
-import type { EntitySpan } from "./entitySpans.js";
+import { CAPITALIZED_RUN, type EntitySpan } from "./entitySpans.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
 import { KEPT, type NamesToken } from "./tokens.js";
@@ -144,6 +144,33 @@ export class LabelFacts {
     const isDeterminer = startFollowers.has(key) && (flags & FUNCTION) > 0;
     return place.beginsClause(index, isDeterminer ? undefined : startFollowers);
   }
+}
+
+/** Return whether the sentence before a mention ends in capitalized words, as in `I saw Anna. May I come?`. */
+export function followsNamedSentence(place: LinePlaces, index: number): boolean {
+  if (!/^[.!?] $/.test(place.getGap(index)) || place.getGap(index + 1) !== " ") return false;
+  return place.getClass(index - 1) === CAPITALIZED_RUN || isLower(place.getWord(index - 1).slice(2));
+}
+
+/** Return whether a verb such as *may* is before a subject such as *I*, at the start of a sentence or clause. */
+export function beginsQuestion(place: LinePlaces, index: number, { clauseSubjects }: FactWords): boolean {
+  if (place.beginsClause(index, clauseSubjects)) return true;
+  return clauseSubjects.has(place.getWord(index + 1).toLowerCase()) && followsNamedSentence(place, index);
+}
+
+/** Return whether a title is in a salutation without a name: `Dear Sir or Madam,`, `Dear Sir/Madam,`. */
+export function isSalutation(place: LinePlaces, index: number): boolean {
+  const [first, last] = [findTitleEnd(place, index, -1), findTitleEnd(place, index, 1)];
+  if (place.getGap(first) !== " " || place.getWord(first - 1).toLowerCase() !== "dear") return false;
+  return place.getGap(last + 1).startsWith(",") && !place.precedesName(last);
+}
+
+/** Return the index of the other title in one direction, behind *or* or a slash; `index` if there is none. */
+function findTitleEnd(place: LinePlaces, index: number, step: number): number {
+  const [gap, two] = [step > 0 ? index + 1 : index, index + 2 * step];
+  if (place.getGap(gap) === "/" && place.getClass(index + step) === "title") return index + step;
+  const isLinked = place.getWord(index + step) === "or" && place.getClass(two) === "title";
+  return isLinked && place.getGap(gap) === " " && place.getGap(gap + step) === " " ? two : index;
 }
 
 /** Return whether a title or role precedes a mention, or a word of kinship follows it (`Anna's brother`). */

@@ -6,7 +6,7 @@ import { CAPITALIZED_RUN } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 import type { CodeFacts } from "./factCodes.js";
 import { followsUnit, isListedNumber, isListMarker, isOperand } from "./factFormulas.js";
-import { isPlaceholder } from "./factLabels.js";
+import { followsNamedSentence, isPlaceholder } from "./factLabels.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
 
@@ -55,6 +55,10 @@ const TIMESTAMP = /^[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}$/;
 const RANGE = /^[0-9]{1,3}(?:\.[0-9]{1,2})?[-\u2013][0-9]{1,3}(?:\.[0-9]{1,2})?$/;
 const RATING = /^[0-9]{1,2}(?:\.5)?\/(?:5|10|100)$/;
 const ROUND_RANGE = /^([0-9]{1,4})[-\u2013]([0-9]{1,4})$/;
+/** A score or a blood pressure, words before it, and a version that could also be a date. */
+const SCORE = /^[0-9]{1,3}\/[0-9]{2,3}$/;
+const SCORE_WORDS = splitWords("bp grade marks points pressure score scored scores");
+const SHORT_VERSION = /^[0-9]{1,2}(?:\.[0-9]{1,2}){2}$/;
 /** Types of the numbers of a size; and a gap between the label of a telephone number and the number. */
 const MEASURES = splitWords("number year");
 const LABEL_GAP = /^\.?:? ?[(+]?$/;
@@ -106,9 +110,11 @@ export class NumberFacts {
     }
     if (MONTH_YEAR.test(text)) return isUseful && this.#isMonthYear(place, index);
     if (COUNTED_TYPES.has(entityType) && this.#isCounted(place, index, entityType, text)) return true;
-    if (isUseful && COUNTED_TYPES.has(entityType) && this.codes.isKeptNumber(place, index, text)) return true;
+    const mayBeVersion = COUNTED_TYPES.has(entityType) || SHORT_VERSION.test(text);
+    if (isUseful && mayBeVersion && this.codes.isKeptNumber(place, index, text)) return true;
     if (place.follows(index, this.#beforeValues)) return false;
-    if (entityType === "digits" && neighbors === 0 && RATING.test(text)) return true;
+    const isScore = SCORE.test(text) && place.follows(index, SCORE_WORDS);
+    if (entityType === "digits" && neighbors === 0 && (isScore || RATING.test(text))) return true;
     const otherDays = new Set([...DAYS].filter((day) => day !== entityType));
     if (!isUseful || place.hasCapitalBeside(index) || place.hasInSentence(index, otherDays)) return false;
     if (entityType === "year" || mention.entityType === "year-range")
@@ -162,7 +168,8 @@ export class NumberFacts {
     if (span.case !== TITLE) return false;
     const isNoun = place.getGap(index + 1) === " " && IS_TITLE.test(place.getWord(index + 1));
     const begins = place.beginsClause(index, undefined) || place.beginsSentence(index, new Set());
-    return isNoun || begins || isPlaceholder(place, index);
+    const isBehindName = followsNamedSentence(place, index) && isLower(place.getWord(index + 1));
+    return isNoun || begins || isBehindName || isPlaceholder(place, index);
   }
 
   /** Return whether the context permits the rule to keep a month with its year. */
@@ -210,8 +217,12 @@ export class NumberFacts {
     return this.#hasUnit(place, index) || this.#followsCounter(place, index);
   }
 
+  /** Return whether a word such as *step* precedes a number, or also another number and *of*: `step 4 of 10`. */
   #followsCounter(place: LinePlaces, index: number): boolean {
-    return place.getGap(index) === " " && this.#words.counters.has(place.getWord(index - 1).toLowerCase());
+    const isPart = place.getWord(index - 1) === "of" && place.getClass(index - 2) === "number";
+    const at = isPart ? index - 2 : index;
+    if (place.getGap(index) !== " " || place.getGap(at) !== " ") return false;
+    return this.#words.counters.has(place.getWord(at - 1).toLowerCase());
   }
 
   /** Return whether a unit or a plural follows a number. */

@@ -16,7 +16,7 @@ import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { CodeFacts } from "./factCodes.js";
 import { followsUnit, isFormula, isListMarker, isVariable } from "./factFormulas.js";
 import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
-import { followsPlate, followsRole, isNamePlace, LabelFacts } from "./factLabels.js";
+import { beginsQuestion, followsPlate, followsRole, isNamePlace, isSalutation, LabelFacts } from "./factLabels.js";
 import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
 import { ProductFacts } from "./factProducts.js";
@@ -272,8 +272,8 @@ export class FactRules {
       if (strings.isFunctionWord(span.tokens) && !place.hasCapitalBeside(index)) return true;
       return this.#labels.isKeptRun(place, index, span);
     }
-    if (entityType === "month")
-      return strings.isAuxiliary(text) && place.beginsClause(index, this.#facts.clauseSubjects);
+    if (entityType === "month") return strings.isAuxiliary(text) && beginsQuestion(place, index, this.#facts);
+    if (entityType === "title") return strings.onlyTags && /^(?:sir|madam)$/i.test(text) && isSalutation(place, index);
     if (
       entityType === "group" &&
       this.lists.factLists.language.has(text.toLowerCase()) &&
@@ -349,6 +349,7 @@ export class FactRules {
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
     const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
     if (isStart && !isListed && place.beginsSentence(index, startFollowers)) return true;
+    if (isStart && strings.isAuxiliary(span.text) && beginsQuestion(place, index, this.#facts)) return true;
     if (isStart && strings.isPlainStart(span.text.toLowerCase()) && place.beginsClause(index, undefined))
       return !place.follows(index, this.#beforeNames);
     const isConstant = strings.isCodeConstant(span.text) && isCodePlace(place, index);

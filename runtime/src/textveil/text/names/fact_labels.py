@@ -11,7 +11,7 @@ from textveil.lazy import LazyPattern
 from textveil.text.names.fact_formulas import is_list_marker, is_variable
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
-from textveil.text.names.tokens import KEPT, EntitySpan, NamesToken
+from textveil.text.names.tokens import CAPITALIZED_RUN, KEPT, EntitySpan, NamesToken
 from textveil.text.segmentation import TITLE
 
 #: Largest number of words of a placeholder, and the gaps between them.
@@ -95,6 +95,24 @@ class LabelFacts:
         if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
             return False
         return is_variable(place, index) or place.follows_word(index, self._words.label_nouns.__contains__)
+
+    def begins_question(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a verb such as *may* is before a subject such as *I*, at the start of a sentence or clause."""
+        subjects = self._words.clause_subjects
+        is_subject = place.get_word(index + 1).lower() in subjects
+        return place.begins_clause(index, subjects) or (is_subject and follows_named_sentence(place, index))
+
+    def is_salutation(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a title is in a salutation without a name: ``Dear Sir or Madam,``, ``Dear Sir/Madam,``.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the title among them.
+        """
+        first, last = (_find_title_end(place, index, step) for step in (-1, 1))
+        if place.gaps[first] != " " or place.get_word(first - 1).lower() != "dear" or place.precedes_name(last):
+            return False
+        return place.gaps[last + 1].startswith(",")
 
     def _is_technical(self, text: str) -> bool:
         word = text.lower()
@@ -257,6 +275,21 @@ def is_name_place(place: LinePlaces, index: int, roles: Collection[str], kin: Co
 def follows_role(place: LinePlaces, index: int, roles: frozenset[str]) -> bool:
     """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
     return place.get_word(index - 1).lower() in _BE and place.follows(index, roles)
+
+
+def follows_named_sentence(place: LinePlaces, index: int) -> bool:
+    """Return whether the sentence before an entity ends in capitalized words, as in ``I saw Anna. May I come?``."""
+    is_end = place.gaps[index] in (". ", "! ", "? ") and place.gaps[index + 1] == " "
+    return is_end and (place.get_class(index - 1) == CAPITALIZED_RUN or place.get_word(index - 1)[2:].islower())
+
+
+def _find_title_end(place: LinePlaces, index: int, step: int) -> int:
+    """Return the index of the other title in one direction, behind *or* or a slash; ``index`` if there is none."""
+    gap = index + (step > 0)
+    if place.gaps[gap] == "/" and place.get_class(index + step) == "title":
+        return index + step
+    is_linked = place.get_word(index + step) == "or" and place.get_class(index + 2 * step) == "title"
+    return index + 2 * step if is_linked and place.gaps[gap] == place.gaps[gap + step] == " " else index
 
 
 def is_placeholder(place: LinePlaces, index: int) -> bool:

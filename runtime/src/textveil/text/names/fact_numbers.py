@@ -13,7 +13,7 @@ from textveil.bundle.fact_words import DEGREES, FactWords
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.fact_date_ranges import is_month_place, is_month_range
 from textveil.text.names.fact_formulas import follows_unit, is_list_marker, is_listed_number, is_operand
-from textveil.text.names.fact_labels import is_placeholder
+from textveil.text.names.fact_labels import follows_named_sentence, is_placeholder
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.segmentation import TITLE
@@ -54,6 +54,9 @@ _EXPIRY_WORDS = frozenset("exp expiration expire expires expiry thru until valid
 _COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
 _RANGE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,2})?[-\u2013][0-9]{1,3}(?:\.[0-9]{1,2})?")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
+#: A score or a blood pressure, and words before it.
+_SCORE = re.compile("[0-9]{1,3}/[0-9]{2,3}")
+_SCORE_WORDS = frozenset("bp grade marks points pressure score scored scores".split())
 #: Types of the numbers of a size; and a gap between the label of a telephone number and the number.
 _MEASURES = ("number", "year")
 _LABEL_GAP = re.compile(r"\.?:? ?[(+]?")
@@ -77,6 +80,8 @@ _STATUS_CODES = frozenset(
 #: A version of two or three numbers with its letter; and one of three or four numbers, the second of which has at most
 #: two digits, as that of a telephone number has not. No address of a network has such a form.
 _LETTER_VERSION = re.compile(r"[vV][0-9]{1,3}(?:\.[0-9]{1,3}){1,2}")
+#: A version that could also be a date.
+_SHORT_VERSION = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,2}){2}")
 _VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,2}(?:\.[0-9]{1,5}){1,2}")
 
 #: Types of the spans that the rules for numbers can keep.
@@ -120,7 +125,8 @@ class CodeFacts:
         if text in _STATUS_CODES:
             return self._follows_error(place, index)
         before = place.get_word(index - 1).lower().rpartition(" ")[2]  # also of a run, such as *App Version*
-        is_version = place.gaps[index] == " " and before in self._words.version_words
+        is_label = place.gaps[index] == ": " and before == "version"
+        is_version = is_label or (place.gaps[index] == " " and before in self._words.version_words)
         return is_version and _VERSION.fullmatch(text) is not None and not place.follows(index, self._before_values)
 
     def _follows_error(self, place: LinePlaces, index: int) -> bool:
@@ -196,11 +202,13 @@ class NumberFacts:
             return is_useful and self._is_month_year(place, index)
         if entity_type in _COUNTED_TYPES and self._is_counted(place, index, entity_type, text):
             return True
-        if is_useful and entity_type in _COUNTED_TYPES and self._codes.is_kept_number(place, index, text):
+        may_be_version = entity_type in _COUNTED_TYPES or _SHORT_VERSION.fullmatch(text) is not None
+        if is_useful and may_be_version and self._codes.is_kept_number(place, index, text):
             return True
         if place.follows(index, self._before_values):
             return False
-        if entity_type == "digits" and not neighbors and _RATING.fullmatch(text):
+        is_score = _SCORE.fullmatch(text) is not None and place.follows(index, _SCORE_WORDS)
+        if entity_type == "digits" and not neighbors and (is_score or _RATING.fullmatch(text)):
             return True
         if not is_useful or place.has_capital_beside(index) or place.has_in_sentence(index, _DAYS - {entity_type}):
             return False
@@ -294,6 +302,7 @@ class NumberFacts:
             return False
         is_noun = place.gaps[index + 1] == " " and place.get_word(index + 1).istitle()
         begins = place.begins_clause(index, None) or place.begins_sentence(index, ())
+        begins = begins or (follows_named_sentence(place, index) and place.get_word(index + 1).islower())
         return is_noun or begins or is_placeholder(place, index)
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
@@ -382,6 +391,9 @@ class NumberFacts:
         return self._follows_counter(place, index)
 
     def _follows_counter(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a word such as *step* precedes a number, or also another number and *of*: ``step 4 of 10``."""
+        if place.get_word(index - 1) == "of" and place.get_class(index - 2) == "number" and place.gaps[index] == " ":
+            index -= 2
         return place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.counters
 
     def _has_unit(self, place: LinePlaces, index: int) -> bool:

@@ -73,7 +73,7 @@ _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _LINKED, _SYMBOLS = _WORDS | {"group"}, frozenset(("letter", LONE_INITIAL, "id"))
-_WORD_TYPES = _LINKED | _CAPITALS | _STRINGS | {"other", "letter", LONE_INITIAL, "month", "weekday"}
+_WORD_TYPES = _LINKED | _CAPITALS | _STRINGS | {"other", "letter", LONE_INITIAL, "month", "weekday", "title"}
 #: Largest number of items between a word of a request, such as *translate*, and a language; and of words of a greeting.
 _MAX_REQUEST, _MAX_PHRASE = 12, 3
 #: Ends of the names of classes of errors: ``KeyError``.
@@ -382,7 +382,11 @@ class FactRules:
                 return True
             return strings.is_label_letter(span.text) and self._labels.is_label_place(place, index)
         if entity_type == "month":
-            return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
+            return strings.is_auxiliary(span.text) and self._labels.begins_question(place, index)
+        if entity_type == "title":
+            return (
+                strings.only_tags and span.text.lower() in ("sir", "madam") and self._labels.is_salutation(place, index)
+            )
         if entity_type == "group" and self._is_language(place, index, span.text.lower()):
             return True
         if not strings.is_useful:
@@ -457,6 +461,8 @@ class FactRules:
         is_start = span.text.istitle() and span.text.lower() in facts.starts
         is_listed = sets & SURNAMES > 0 and place.precedes_name(index)
         if is_start and not is_listed and place.begins_sentence(index, facts.start_followers):
+            return True
+        if is_start and strings.is_auxiliary(span.text) and self._labels.begins_question(place, index):
             return True
         if is_start and strings.is_plain_start(span.text.lower()) and place.begins_clause(index, None):
             return not place.follows(index, self._before_names)
