@@ -79,6 +79,16 @@ It was on _24.12_. At it
 The order is _EFS4CV_ here
 See /home/_ling_/models/x.pt and /Users/_max_/a.py of it
 The order is _mpp44_ and _w7moj_
+Call _Fresh Start_ now
+Employer: _Fresh Start_
+I work for _Fresh Start_ now
+My company is called _Fresh Start_ now
+Our church, _Fresh Start_, is old
+Then _Fresh Start_ fired him
+Then _Fresh Start_ pays him
+My employer is _Five_ _Guys_
+Dear _Django_, I am late
+It is said that _Suzuki_ cried
 """.strip().split("\n")
 
 
@@ -86,6 +96,25 @@ The order is _mpp44_ and _w7moj_
 def test_what_may_name_a_party_is_hidden(sanitizer: Sanitizer, text: str) -> None:
     parts = text.split("_")
     assert list_hidden(make_plan(sanitizer, "useful"), "".join(parts)) == " ".join(parts[1::2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My section is called Fresh Start.",
+        "Fresh Start\nI work here.",
+        "A passion for Fresh Start is good.",
+        "Why was my Payment declined",
+        "A list of names, Fresh Start, is here.",
+        "The Nokia phone and the Nokia of 2024 said it.",
+    ],
+)
+def test_other_headings_and_companies_stay(sanitizer: Sanitizer, text: str) -> None:
+    assert list_hidden(make_plan(sanitizer, "useful"), text) == ""
+
+
+def test_a_company_that_is_addressed_stays_at_public(sanitizer: Sanitizer) -> None:
+    assert list_hidden(make_plan(sanitizer, "public"), "Dear Django, it is said that Suzuki cried") == ""
 
 
 def test_headings_decimals_and_numbered_words_stay(sanitizer: Sanitizer) -> None:
@@ -104,9 +133,24 @@ def test_random_strings_with_digits_stay_hidden(sanitizer: Sanitizer) -> None:
 @pytest.mark.parametrize(
     ("place", "name", "change", "text"),
     [
-        (ProductFacts, "is_party_place", ("return True", "pass"), PARTIES[0]),
-        (ProductFacts, "is_party_place", ("_HOME_WORDS, 2", "frozenset(), 2"), PARTIES[2]),
-        (ProductFacts, "is_party_place", ("return self._acts_on_writer(place, index)", "return False"), PARTIES[3]),
+        (ProductFacts, "_follows_party_word", ("before in words.firm_leads", "False"), PARTIES[0]),
+        (ProductFacts, "_follows_party_word", ("before in _JOINS", "False"), PARTIES[2]),
+        (ProductFacts, "is_party_place", ("or self._acts_on_writer(place, index)", ""), PARTIES[3]),
+        (ProductFacts, "_follows_party_word", ("gap in _PARTY_GAPS", 'gap in (": ", ", ")'), PARTIES[10]),
+        (ProductFacts, "_follows_party_word", ("gap in _PARTY_GAPS", 'gap in (" ", ", ")'), PARTIES[11]),
+        (ProductFacts, "_follows_party_word", ("words.work_words if", "words.party_words if"), PARTIES[12]),
+        (ProductFacts, "_follows_party_word", ("_JOINS", "_JOINS - {'called'}"), PARTIES[13]),
+        (ProductFacts, "_follows_party_word", ("gap in _PARTY_GAPS", 'gap in (" ", ": ")'), PARTIES[14]),
+        (ProductFacts, "is_party_place", ('after.endswith("ed")', "False"), PARTIES[15]),
+        (ProductFacts, "is_party_place", ('f"-{after}" in self._words.party_words', "False"), PARTIES[16]),
+        (
+            ProductFacts,
+            "is_party_place",
+            (', index - (place.get_class(index - 1) == "number-word")', ", index"),
+            PARTIES[17],
+        ),
+        (ProductFacts, "is_addressed", ("index - 1", "index"), PARTIES[18]),
+        (ProductFacts, "is_addressed", ("index + 1", "index"), PARTIES[19]),
         (fact_rules, "follows_plate", ('== "id"', '== "other"'), PARTIES[4]),
         (fact_numbers, "_is_day_place", ('gap == ". "', "False"), PARTIES[5]),
         (fact_numbers, "_is_day_place", ("in _DAY_LEADS", "in ()"), PARTIES[6]),

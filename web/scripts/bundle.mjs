@@ -9,7 +9,9 @@ const INTERNAL = [
   ..."destination endsInInitial endsYearRange entityType entityTypes escapedAngles factLists factWords".split(" "),
   ..."findEmoticonEnd findWordEnd followsDegrees followsNumber followsStop followsTab followsWord getClass".split(" "),
   ..."getFlags getMembers getPattern getWord hasCapitalBeside hasFactWords hasInSentence hasLetter".split(" "),
-  ..."hasNumbers hasOnlyYearsBeside hasPlainDigits hasSpelledNumber hasUsefulWords hasWordBeside isAcronym".split(" "),
+  ..."hasNumbers hasOnlyYearsBeside hasPlainDigits hasSpelledNumber hasUsefulWords hasWordBeside isAcronym isAddressed".split(
+    " ",
+  ),
   ..."isAdjective isAge isAuxiliary isBarePlace isCamel isCasedUnit isCodeConstant isCodeName isCompany".split(" "),
   ..."isConsistent isCountryVariety isDegree isDetermined isDoubledBackslash isElided isElidedBefore".split(" "),
   ..."isEmptyLine isErrorPlace isForeignWord isFunctionWord isHeading isHeadingPlace isHidden isIndented".split(" "),

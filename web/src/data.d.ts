@@ -75,6 +75,7 @@ export type FactWordKey =
   | "name_prefixes"
   | "not_plurals"
   | "number_words"
+  | "party_words"
   | "phone_labels"
   | "phrases"
   | "firm_leads"

@@ -69,6 +69,10 @@ class FactWords:
         firm_leads: Words before a company that may be an employer or a business partner, such as ``at``.
         work_words: Words near the name of an employer, such as ``job`` and ``internship``. An entry with a hyphen at
             its start is a word after the name and at least one more word: ``-me``, as in ``IBM let me go``.
+        party_words: Words directly before a phrase of common words that is a name (``contact`` in ``contact Clear
+            Path``), or before ``in`` and the name (``live``). An entry with a hyphen at its start is a word directly
+            after a name (``-pays``). Entries with a hyphen at the end (``dear-``, ``-cried-``) count for the names of
+            companies too, since only a person can be addressed or act so.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_cues: One or two words before the name of a person. A blank follows them, or the comma or colon at the end
             of the entry: ``hi``, ``this is``, ``regards,``, ``name:``.
@@ -122,6 +126,7 @@ class FactWords:
     platforms: frozenset[str] = _NONE
     firm_leads: frozenset[str] = _NONE
     work_words: frozenset[str] = _NONE
+    party_words: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_cues: frozenset[str] = _NONE
     name_followers: frozenset[str] = _NONE

@@ -10,8 +10,8 @@ import type { NamesToken } from "./tokens.js";
 const [WORK_BEFORE, WORK_AFTER] = [10, 4];
 /** Number of words before *for the* in which an occupation shows that the name after it is an employer. */
 const ROLE_BEFORE = 3;
-/** Words of which one and *in* or *at* may precede a home. */
-const HOME_WORDS = new Set(["born", "live", "lived", "lives", "living"]);
+/** Words between a word such as *live* or *employer* and a name: *live in Fresh Start*. */
+const JOINS = new Set(["called", "for", "in", "is", "of", "to", "was"]);
 /** Gaps between the names of a list, and the largest number of names that are read before one. */
 const [LIST_GAPS, MAX_NAMES] = [new Set([", ", "/"]), 16];
 
@@ -34,12 +34,26 @@ export class ProductFacts {
     return isKept && tokens.length > 0 && this.#isProductPlace(place, index);
   }
 
-  /** Return whether words such as *Fresh Start* are behind *at*, *call* or *live in*, or before a word and *me*. */
-  isPartyPlace(place: LinePlaces, index: number): boolean {
-    const { workWords, firmLeads, nameCues } = this.strings.words;
-    const before = place.getGap(index) === " " ? place.getWord(index - 1) : "";
-    if (firmLeads.has(before) || workWords.has(before) || nameCues.has(before)) return true;
-    return place.follows(index, HOME_WORDS, 2) || this.#actsOnWriter(place, index);
+  /** Return whether words beside common words, such as *Fresh Start*, show that they may name a party. */
+  isPartyPlace(place: LinePlaces, index: number, isPhrase: boolean): boolean {
+    const { partyWords, firmLeads, determiners, workWords } = this.strings.words;
+    const after = place.getGap(index + 1) === " " ? place.getWord(index + 1) : "";
+    if (isPhrase && (after.endsWith("ed") || partyWords.has(`-${after}`))) return true;
+    if (this.isAddressed(place, index) || this.#actsOnWriter(place, index)) return true;
+    const first = place.getClass(index - 1) === "number-word" ? index - 1 : index;
+    const [gap, before] = [place.getGap(first), place.getWord(first - 1)];
+    if (gap === " " && JOINS.has(before)) return place.follows(first - 1, before === "for" ? workWords : partyWords, 2);
+    if (gap === " " && firmLeads.has(before)) return true;
+    if (gap === ", " && !determiners.has(place.getWord(first - 2).toLowerCase())) return false;
+    return [" ", ": ", ", "].includes(gap) && partyWords.has(before.toLowerCase());
+  }
+
+  /** Return whether the word before or behind a name shows a person: *Dear Django*, *Suzuki cried*. */
+  isAddressed(place: LinePlaces, index: number): boolean {
+    const { partyWords } = this.strings.words;
+    return (
+      partyWords.has(`-${place.getWord(index + 1)}-`) || partyWords.has(`${place.getWord(index - 1).toLowerCase()}-`)
+    );
   }
 
   /** Return whether another word and then *me* follow a name: *IBM let me go*. */

@@ -369,10 +369,13 @@ export class FactRules {
     }
     if (strings.isSentence(tokens)) return true;
     if (!strings.isUseful || tokens.length === 0) return false;
-    if (strings.isPublicRun(tokens)) return true;
-    if (tokens.length === span.tokens.length && this.#products.isKeptRun(place, index, tokens)) return true;
-    if (strings.isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE) return true;
-    if (!strings.isHeading(tokens) || this.#products.isPartyPlace(place, index)) return false;
-    return span.tokens.length > 1 || place.isHeadingPlace(index, headingLeads);
+    const isName =
+      strings.isPublicRun(tokens) ||
+      (tokens.length === span.tokens.length && this.#products.isKeptRun(place, index, tokens)) ||
+      (strings.isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE);
+    if (isName) return strings.isPublic || !IS_TITLE.test(span.text) || !this.#products.isAddressed(place, index);
+    const isPhrase = span.tokens.length > 1;
+    if (!strings.isHeading(tokens) || this.#products.isPartyPlace(place, index, isPhrase)) return false;
+    return isPhrase || place.isHeadingPlace(index, headingLeads);
   }
 }

@@ -41,7 +41,9 @@ class PatternProblem extends Error {}
 
 function checkCharacter(character: string): string {
   if (!ALPHABET.has(character))
-    throw new PatternProblem('has a character that is not printable ASCII, or one of " \\ [ ] { }: remove it');
+    throw new PatternProblem(
+      'has a character that no pattern matches: remove it; patterns are printable ASCII without " \\ [ ] { }',
+    );
   return character;
 }
 
@@ -158,7 +160,9 @@ class PatternParser {
       BOUNDS.lastIndex = this.#at;
       const match = BOUNDS.exec(this.#text);
       if (match === null)
-        throw new PatternProblem('has a "{" without a repetition such as {2}: write one, or remove the bracket');
+        throw new PatternProblem(
+          'has a "{" without a repetition of at most 999 times, such as {2}: write one, or remove the bracket',
+        );
       least = Number(match[1]);
       most = match[2] === undefined ? least : match[3] ? Number(match[3]) : undefined;
       this.#at = BOUNDS.lastIndex;

@@ -13,8 +13,9 @@ from textveil.text.names.tokens import CAPITALIZED_RUN, NamesToken
 _WORK_BEFORE, _WORK_AFTER = 10, 4
 #: Number of words before *for the* in which an occupation shows that the name after it is an employer.
 _ROLE_BEFORE = 3
-#: Words of which one and *in* or *at* may precede a home.
-_HOME_WORDS = frozenset(("born", "live", "lived", "lives", "living"))
+#: Gaps between a word such as *contact* and a name; and words there, with the number of items before them to search.
+_PARTY_GAPS = frozenset((" ", ": ", ", "))
+_JOINS, _MOST_JOINED = frozenset(("called", "for", "in", "is", "of", "to", "was")), 2
 #: Gaps between the names of a list, and the largest number of names that are read before one.
 _LIST_GAPS, _MAX_NAMES = frozenset((", ", "/")), 16
 _APOSTROPHES = frozenset(("'", "\u2019"))
@@ -29,7 +30,6 @@ class ProductFacts:
 
     def __init__(self, strings: FactStrings) -> None:
         self._strings, self._words = strings, strings.words
-        self._before_parties = self._words.firm_leads | self._words.work_words | self._words.name_cues
 
     def is_kept_word(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether the rules leave a lower-case word unchanged as a program or website: *a youtube video*.
@@ -59,18 +59,38 @@ class ProductFacts:
         is_name = all(listed or self._strings.is_plain_word(token.key) for token, listed in pairs)
         return is_name and self._is_product_place(place, index)
 
-    def is_party_place(self, place: LinePlaces, index: int) -> bool:
+    def is_party_place(self, place: LinePlaces, index: int, is_phrase: bool) -> bool:
         """Return whether capitalized common words, such as *Fresh Start*, may name a company, a home or a person.
 
-        The words are after a word such as *at*, *sued* or *call*, after *live in*, or before another word and *me*.
+        Words before or after them show this: *at Fresh Start*, *contact Fresh Start*, *live in Fresh Start*, *my
+        church, Fresh Start*, *Fresh Start fired me*. A number word belongs to them (*Five Guys*).
 
         Args:
             place: The lines that contain the words.
             index: Index of the words among the items of these lines.
+            is_phrase: Whether there are several words. A single one may be a thing: *Payment declined*.
         """
-        if place.follows_word(index, self._before_parties.__contains__) or place.follows(index, _HOME_WORDS, 2):
+        after = place.get_word(index + 1) if place.gaps[index + 1] == " " else ""
+        if is_phrase and (after.endswith("ed") or f"-{after}" in self._words.party_words):
             return True
-        return self._acts_on_writer(place, index)
+        if self.is_addressed(place, index) or self._acts_on_writer(place, index):
+            return True
+        return self._follows_party_word(place, index - (place.get_class(index - 1) == "number-word"))
+
+    def _follows_party_word(self, place: LinePlaces, index: int) -> bool:
+        words, gap, before = self._words, place.gaps[index], place.get_word(index - 1)
+        if gap == " " and before in _JOINS:
+            return place.follows(index - 1, words.work_words if before == "for" else words.party_words, _MOST_JOINED)
+        if gap == " " and before in words.firm_leads:
+            return True
+        if gap == ", " and place.get_word(index - 2).lower() not in words.determiners:
+            return False
+        return gap in _PARTY_GAPS and before.lower() in words.party_words
+
+    def is_addressed(self, place: LinePlaces, index: int) -> bool:
+        """Return whether the word before or after a name shows a person: *Dear Django*, *Suzuki cried*."""
+        words = self._words.party_words
+        return f"-{place.get_word(index + 1)}-" in words or f"{place.get_word(index - 1).lower()}-" in words
 
     def _acts_on_writer(self, place: LinePlaces, index: int) -> bool:
         """Return whether another word and then *me* follow a name, as in *IBM let me go*."""

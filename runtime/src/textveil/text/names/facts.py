@@ -491,6 +491,7 @@ class FactRules:
             if is_kept or is_code_place(place, index):
                 return True
         if is_product or sets & (PUBLIC_NAMES | SENTENCES):
-            return True
-        is_heading = sets & HEADINGS > 0 and not self._products.is_party_place(place, index)
-        return is_heading and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))
+            return strings.is_public or not (span.text.istitle() and self._products.is_addressed(place, index))
+        is_phrase = len(span.tokens) > 1
+        is_heading = sets & HEADINGS > 0 and not self._products.is_party_place(place, index, is_phrase)
+        return is_heading and (is_phrase or place.is_heading_place(index, facts.heading_leads))

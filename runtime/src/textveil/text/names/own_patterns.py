@@ -167,7 +167,9 @@ class _PatternParser:
         if mark == "{":
             match = _BOUNDS.match(self._text, self._at)
             if match is None:
-                raise _PatternError('has a "{" without a repetition such as {2}: write one, or remove the bracket')
+                raise _PatternError(
+                    'has a "{" without a repetition of at most 999 times, such as {2}: write one, or remove the bracket'
+                )
             least = int(match[1])
             most = least if match[2] is None else int(match[3]) if match[3] else None
             self._at = match.end()
@@ -185,7 +187,9 @@ class _PatternParser:
 
 def _check_character(character: str) -> str:
     if character not in _ALPHABET:
-        raise _PatternError('has a character that is not printable ASCII, or one of " \\ [ ] { }: remove it')
+        raise _PatternError(
+            'has a character that no pattern matches: remove it; patterns are printable ASCII without " \\ [ ] { }'
+        )
     return character
 
 
