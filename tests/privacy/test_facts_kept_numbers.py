@@ -34,6 +34,7 @@ KEPT = [
 HIDDEN = [
     ("He saw 12 V Kowal and 5 L, Kowal, then 7 g kowal", "12,V Kowal,5,7,g"),
     ("The code is 12 and my code 4711", "12,4711"),
+    ("Come between 2 and 4 March, or from May 3 until 9", "2,9"),
     ("My password has 8 letters. The pin returns 5", "8,5"),
     ("My code has: 12 users, my code works, 12", "12,12"),
     ("It was born 3.2.18, room 4 of 10 and the box 17/20", "3.2.18,4,10,17/20"),

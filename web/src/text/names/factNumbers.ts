@@ -223,6 +223,7 @@ export class NumberFacts {
 
   /** Return whether a word such as *step* precedes a number, or also another number and *of*: `step 4 of 10`. */
   #followsCounter(place: LinePlaces, index: number): boolean {
+    if ([-2, 2].some((step) => place.getClass(index + step) === "day")) return false; // between 2 and 4 March
     const isPart = place.getWord(index - 1) === "of" && place.getClass(index - 2) === "number";
     const at = isPart ? index - 2 : index;
     if (place.getGap(index) !== " " || place.getGap(at) !== " ") return false;

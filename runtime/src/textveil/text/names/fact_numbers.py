@@ -397,6 +397,8 @@ class NumberFacts:
 
     def _follows_counter(self, place: LinePlaces, index: int) -> bool:
         """Return whether a word such as *step* precedes a number, or also another number and *of*: ``step 4 of 10``."""
+        if "day" in (place.get_class(index - 2), place.get_class(index + 2)):  # *between 2 and 4 March*
+            return False
         if place.get_word(index - 1) == "of" and place.get_class(index - 2) == "number" and place.gaps[index] == " ":
             index -= 2
         return place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.counters
