@@ -75,6 +75,7 @@ HIDDEN = [
     ('see {"a": {"token": "order_total", // page_total\n "b": 1}}', "order_total page_total"),
     ('see {"zorblax": ["order_total", ["page_total"]]}', "order_total page_total"),
     ("Patient Summer was seen. My teacher is Summer Rain", "Summer Rain"),
+    ("Name Peck came. Kind Regards Rocket", "Peck Rocket"),
     ("a nurse, Willow, and Nurse Rocket came", "Willow Rocket"),
     ("He lives at 14. Then he left", "14"),
     ("my number is 12; his is 34", "12 34"),

@@ -359,7 +359,8 @@ export class FactRules {
     if (isNamePlace(place, index, this.#facts) || place.follows(index, this.#beforeNames)) return false;
     if (followsRole(place, index, roles) || followsPlate(place, index)) return false;
     const first = tokens[0]?.key ?? "";
-    if (tokens.length > 1 && roles.has(first)) return false; // in Patient Summer the rest may be a name
+    // In Patient Summer and Kind Regards Summer the rest may be a name.
+    if (tokens.length > 1 && (roles.has(first) || this.#splitRoles(span) !== undefined)) return false;
     if (strings.isStart(tokens) && place.beginsClause(index, strings.isRare(first) ? startFollowers : undefined))
       return true;
     if (this.#isCode(tokens)) {

@@ -479,7 +479,8 @@ class FactRules:
             return False
         if follows_role(place, index, facts.roles) or follows_plate(place, index):
             return False
-        if len(tokens) > 1 and tokens[0].key in facts.roles:  # in ``Patient Summer`` the second word may be a name
+        is_led = len(tokens) > 1 and tokens[0].key in self._leads  # in ``Patient Summer`` the rest may be a name
+        if is_led and (tokens[0].key in facts.roles or self.split_roles(mention) is not None):
             return False
         if sets & STARTS:
             followers = facts.start_followers if strings.is_rare(tokens[0].key) else None
