@@ -34,7 +34,7 @@ CODES = {"sh": "hr"}
 #: Number of WordNet's lexicographer file of nouns that mean persons.
 WORDNET_PERSONS = "18"
 #: Fewest letters of a rare English word, least frequency in lower case, and least share of lower case.
-RARE_LETTERS, RARE_FREQUENCY, RARE_SHARE = 5, 5e-9, 0.7
+RARE_LETTERS, RARE_FREQUENCY, RARE_SHARE = 5, 14e-9, 0.7
 #: Endings of words for persons that WordNet does not have.
 _PERSON_END = re.compile("(?:er|or|is[t]|ian|man|boy|girl|ass)(?:e?s)?\\Z|men\\Z")
 _SPELLING = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\+\+|#|\.js)?")

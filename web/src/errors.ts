@@ -3,7 +3,7 @@
  * compares both).
  */
 
-export const DEFAULT_BUNDLE_ID = "f6e19741da952e7ba181b80a0aa7e1a0ace7b69c69aa5b9908bea931800418e1";
+export const DEFAULT_BUNDLE_ID = "3035258fdf182fdff2fe9f9af9ab71c7daebe004280554246aae6d28ce509010";
 export const DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad";
 /** Base class of all errors of this package. The attribute `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {

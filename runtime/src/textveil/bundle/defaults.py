@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "f6e19741da952e7ba181b80a0aa7e1a0ace7b69c69aa5b9908bea931800418e1"
+DEFAULT_BUNDLE_ID = "3035258fdf182fdff2fe9f9af9ab71c7daebe004280554246aae6d28ce509010"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad"
 _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")
