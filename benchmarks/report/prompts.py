@@ -247,7 +247,7 @@ def pictures(results: Path) -> dict[str, Figure]:
                 _draw(axes, point, "s", GRAY)
                 _label(axes, point.label, point.place, GRAY, (point.place[0] + 0.015, point.place[1] + 0.006))
         axes.plot(*PAPILLON, marker="D", color=GRAY, markerfacecolor="none", linestyle="none")
-        _label(axes, "PAPILLON, as published:\nanother measure", PAPILLON, GRAY, (PAPILLON[0] - 0.05, 0.088))
+        _label(axes, "PAPILLON, as published:\nanother measure", PAPILLON, GRAY, (PAPILLON[0] - 0.05, 0.043))
         axes.text(0.01, 0.305, "circles: the mode names", color=BLUE, fontsize=SMALL)
         axes.set_xlim(0, 1)
         axes.set_ylim(-0.01, 0.32)
