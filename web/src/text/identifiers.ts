@@ -11,7 +11,7 @@ const ENDS_IN_DIGITS = /^[A-Za-z][A-Za-z0-9_.-]*[0-9]{2}$/;
 /** Return the words of an identifier, as written. */
 export const splitIdentifier = (identifier: string): string[] => identifier.match(WORD) ?? [];
 
-/** Return whether the first number of a string is that of a word, not a part of a random string such as `ear32i`. */
+/** Return whether the letters around the first number of a string form words; random strings are such as `ear32i`. */
 export function hasNumberedWord(text: string, ...words: readonly ReadonlySet<string>[]): boolean {
   const [, before = "", digits = "", after = ""] = /([A-Za-z]*)([0-9]+)([A-Za-z]*)/.exec(text) ?? [];
   if (before && after) return Math.min(before.length, after.length) > 3;

@@ -22,7 +22,8 @@ export interface Options {
   readonly style?: "surrogate" | "tag" | undefined;
   /**
    * Public facts that are kept besides common words (`names`): `plain`, the default, keeps terms, and
-   * numbers with a unit; `useful` also headings, languages, ages, years and amounts; `public` also countries and companies.
+   * numbers with a unit; `useful` also headings, languages, ages below 90, years and amounts; `public` also countries
+   * and companies.
    */
   readonly facts?: "none" | "plain" | "useful" | "public" | undefined;
   /**

@@ -32,8 +32,8 @@ export interface Result {
    */
   readonly keptShare: number | undefined;
   /**
-   * Warning that the text may be in another language than the bundle, in the mode `names`. Undefined
-   * otherwise.
+   * Warning that the text may be in another language than the bundle, since the mode `names` kept few words. Undefined
+   * if it kept enough.
    */
   readonly languageWarning: string | undefined;
   /** Return a reply about the sanitized text with its original words in running text, on this device, and a report. */

@@ -26,8 +26,8 @@ class Gateway:
         report: Function that receives one log line per request, without content.
         is_field_name: Function that takes the name of an unknown field of a request, and returns whether an error may
             contain it.
-        show_request: In a dry run, which sends nothing, the function that receives each request after words were
-            replaced, and each change with the original words; otherwise ``None``.
+        show_request: In a dry run, which sends nothing, the function that prints the rewritten request, and each
+            changed word beside its original; otherwise ``None``.
         count_replaced: Function that returns how many tokens of a text are replaced or randomized.
         count_request: Function that receives the path, the status and the counts of each request.
         observer: Object that receives the texts of requests and replies, for ``--review-page``.

@@ -348,8 +348,8 @@ class GatewayRequestHandler:
         """Replace names in a request, in a worker thread.
 
         Returns:
-            The conversation at the time of this request; the body to send; and lines that describe the changes to the
-            owner of the device (empty except in a dry run).
+            The conversation at the time of this request; the body to send; and lines that show the owner of the
+            device what changed; empty unless this is a dry run.
         """
 
         def rewrite() -> tuple[Conversation, bytes, list[str]]:

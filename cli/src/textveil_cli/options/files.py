@@ -26,7 +26,7 @@ _REPORT_ENDINGS = (".html", ".htm")
 
 
 def _read_output_path(output: Path | None) -> Path | None:
-    """Return ``None``, for standard output, if the path is ``-``, as other commands read it."""
+    """Return the path, or ``None``, for standard output, if it is ``-``, the usual name of standard output."""
     return None if output == Path("-") else output
 
 

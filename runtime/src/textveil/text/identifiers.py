@@ -14,10 +14,11 @@ _WORD = re.compile(f"[A-Z]{{2,}}s(?!{_LOWER})|[A-Z]+(?!{_LOWER})|[A-Z]?{_LOWER}+
 #: First character of the scripts without blanks between words: radicals of Han. Most characters of a listed word.
 _FIRST_JOINED, _MAX_JOINED = "\u2e80", 6
 #: Numbers of three digits that are frequent in identifiers.
-_ROUND_NUMBERS = frozenset("100 200 256 404 500 512".split())
-#: Letters around a number; and the length of the shortest letters that random strings rarely spell.
+_FREQUENT_NUMBERS = frozenset("100 200 256 404 500 512".split())
+#: Letters around a number; and the fewest letters in a row that count as a word.
 _AROUND_DIGITS, _MIN_LETTERS = re.compile("([A-Za-z]*)([0-9]+)([A-Za-z]*)"), 4
-#: A family name such as *O'Hare*, and a word behind one to three initials. In code x, y and z are coordinates.
+#: A family name such as *O'Hare*, and a word behind one to three initials.
+#: X, Y and Z are no initials here, since code uses them for coordinates.
 _PREFIXED_NAME = re.compile("(?<![A-Za-z])[DLOdlo]['\u2019][A-Za-z]")
 _AFTER_INITIALS = re.compile("(?:[A-Wa-w][._]){1,3}([A-Z][a-z]+)|(?:[A-Wa-w]_){1,3}([a-z]+)")
 _ENDS_IN_DIGITS = re.compile("[A-Za-z][A-Za-z0-9_.-]*[0-9]{2}")
@@ -87,22 +88,22 @@ def may_name_person(string: str, is_plain_word: Callable[[str], bool]) -> bool:
 
 
 def has_plain_digits(words: Sequence[str]) -> bool:
-    """Return whether words have at most one number, and this number is round or has at most two digits.
+    """Return whether words have at most one number, which is frequent in identifiers or has at most two digits.
 
     Example:
         >>> has_plain_digits(["line", "42"]), has_plain_digits(["sha", "256"]), has_plain_digits(["order", "4711"])
         (True, True, False)
     """
     digits = [word for word in words if word[0].isdigit()]
-    return len(digits) <= 1 and all(len(word) <= 2 or word in _ROUND_NUMBERS for word in digits)
+    return len(digits) <= 1 and all(len(word) <= 2 or word in _FREQUENT_NUMBERS for word in digits)
 
 
 def has_numbered_word(string: str, words: Collection[str]) -> bool:
-    """Return whether the only number of a string is that of a word, not a part of a random string such as ``ear32i``.
+    """Return whether the only number of a string follows a word, and the string is not random, such as ``ear32i``.
 
-    The number must be round or have at most two digits.
+    The number must be frequent in identifiers, such as 256, or have at most two digits.
     If letters are on both sides, each side must have four letters or more. Otherwise the letters before a number of
-    two digits must be a single letter, four letters or more, or among the given words.
+    two digits must be at most one letter, at least four, or one of the given words.
 
     Args:
         string: The string, with a number.

@@ -42,7 +42,7 @@ class PatternProblem extends Error {}
 function checkCharacter(character: string): string {
   if (!ALPHABET.has(character))
     throw new PatternProblem(
-      'has a character that no pattern matches: remove it; patterns are printable ASCII without " \\ [ ] { }',
+      'asks for a character that patterns cannot match: remove it; they match visible ASCII without " \\ [ ] { }',
     );
   return character;
 }

@@ -292,7 +292,7 @@ def follows_role(place: LinePlaces, index: int, roles: frozenset[str]) -> bool:
 
 
 def follows_named_sentence(place: LinePlaces, index: int) -> bool:
-    """Return whether the sentence before an entity ends in capitalized words, as in ``I saw Anna. May I come?``."""
+    """Return whether a sentence ends directly before an entity, in a name or a word: ``I saw Anna. May I come?``."""
     is_end = place.gaps[index] in (". ", "! ", "? ") and place.gaps[index + 1] == " "
     return is_end and (place.get_class(index - 1) == CAPITALIZED_RUN or place.get_word(index - 1)[2:].islower())
 

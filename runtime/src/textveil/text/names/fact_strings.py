@@ -24,10 +24,11 @@ _MIN_HEADING, _MIN_TERM, _MIN_ELIDED = 4, 3, 3
 #: Prefixes of the names of pools with surrogates for unlisted words, which are common words, and for acronyms.
 _WORD_POOLS = ("word", "acronym")
 _PERSON_LISTS = ("given", "family", "given-abroad")
-#: Printable ASCII characters, of which identifiers consist.
+#: Marks that no identifier contains.
 _NO_PIECES = frozenset("@%&")
 #: The name of a user in a path, as in ``/home/ling/notes.txt``.
 HOME_FOLDER = re.compile(r"(?:^|:)(?:[/\\](?:home|Users)|\\users)[/\\]([^/\\]+)")
+#: Printable ASCII characters, of which identifiers consist.
 PIECES = re.compile(r"[\x20-\x7e]+")
 #: Common words that are also names, and are frequent in identifiers. They are kept next to a word that is no name.
 _SHARED_PIECES = frozenset("black fields long max page price white".split())
