@@ -142,8 +142,7 @@ class Lexicon:
 
         Args:
             chunks: Texts between single blanks.
-            recent: Dictionary from chunks to their tokens. The method adds each chunk that ``listed_tokens`` does not
-                have yet.
+            recent: Dictionary from chunks to their tokens. The method adds chunks that ``listed_tokens`` does not have.
             older: Dictionary from the chunks of earlier calls to their tokens, which the method reuses.
             tokenize_string: Tokenizer for chunks that are neither a word nor a plain number.
         """
