@@ -491,7 +491,7 @@ def _is_round_range(text: str) -> bool:
 
 
 def _is_day_place(place: LinePlaces, index: int) -> bool:
-    """Return whether a word such as *on* precedes a number, or a full stop inside a sentence follows it: *15.11. or*."""
+    """Return whether a word such as *on* precedes a number, or a full stop inside a sentence follows: *15.11. or*."""
     gap = place.gaps[index + 1]
     if place.get_word(index - 1).lower() in _DAY_LEADS or _INSIDE_SENTENCE.fullmatch(gap):
         return True
