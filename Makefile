@@ -29,11 +29,11 @@ test:
 full:
 	{ date -u +%F; git rev-parse HEAD; $(PYTEST) --hypothesis-profile full -m "full or not full" --durations 20; } > $(RESULTS)/full.txt; tail -n 1 $(RESULTS)/full.txt
 
-# Everything that a push does not wait for: all tests, every Python on this machine, 50,000 texts in both languages, the
+# Everything that a push does not wait for: all tests, every Python on this machine, 200,000 texts in both languages, the
 # page in a browser, the mutants and each extra in its own environment. Hours on two cores.
 nightly: full
 	.ci/each-python all
-	TEXTS=50000 .ci/web
+	TEXTS=200000 .ci/web
 	.ci/browser
 	$(MAKE) mutants integrations
 

@@ -151,7 +151,7 @@ def test_random_strings_with_digits_stay_hidden(sanitizer: Sanitizer) -> None:
         ),
         (ProductFacts, "is_addressed", ("index - 1", "index"), PARTIES[18]),
         (ProductFacts, "is_addressed", ("index + 1", "index"), PARTIES[19]),
-        (fact_rules, "follows_plate", ('== "id"', '== "other"'), PARTIES[4]),
+        (fact_rules, "follows_plate", ('in ("id", "key")', 'in ()'), PARTIES[4]),
         (fact_numbers, "_is_day_place", ('gap == ". "', "False"), PARTIES[5]),
         (fact_numbers, "_is_day_place", ("in _DAY_LEADS", "in ()"), PARTIES[6]),
         (fact_strings, "has_numbered_word", ("if before and after", "if False"), PARTIES[7]),
@@ -171,3 +171,14 @@ def test_a_planted_fault_shows_a_party(
     parts = text.split("_")
     monkeypatch.setattr(place, name, planted(getattr(place, name), change))
     assert list_hidden(make_plan(sanitizer, "useful"), "".join(parts)) != " ".join(parts[1::2])
+
+
+def test_the_length_of_a_hidden_piece_of_an_identifier_decides_nothing(sanitizer: Sanitizer) -> None:
+    """The type of an identifier follows from its length, which a hidden piece has: no output may show which it is."""
+    plan = make_plan(sanitizer, "useful")
+    outputs = {
+        tuple(element for element in read.elements if isinstance(element, str))
+        for piece in ("fezumam", "fezumamkatolup")
+        for read in plan.make_reader().read_texts([f"the {piece}_id Maintain the plan"])
+    }
+    assert len(outputs) == 1

@@ -197,7 +197,7 @@ export const followsRole = (place: LinePlaces, index: number, roles: ReadonlySet
 
 /** Return whether an identifier is directly before a word, which may be the end of a license plate: `LB67 RTO`. */
 export const followsPlate = (place: LinePlaces, index: number): boolean =>
-  place.getClass(index - 1) === "id" && place.getGap(index) === " ";
+  ["id", "key"].includes(place.getClass(index - 1)) && place.getGap(index) === " ";
 
 /** Return whether a mention is in brackets with few words beside it: `[Name of Company]`, `{First Name}`. */
 export const isPlaceholder = (place: LinePlaces, index: number): boolean =>

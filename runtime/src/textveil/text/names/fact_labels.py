@@ -266,8 +266,11 @@ class LabelFacts:
 
 
 def follows_plate(place: LinePlaces, index: int) -> bool:
-    """Return whether an identifier is directly before a word, which may be the end of a license plate: ``LB67 RTO``."""
-    return place.get_class(index - 1) == "id" and place.gaps[index] == " "
+    """Return whether an identifier is directly before a word, which may be the end of a license plate: ``LB67 RTO``.
+
+    Both types of identifiers count: which one a cut identifier has depends on the length of its replaced words.
+    """
+    return place.get_class(index - 1) in ("id", "key") and place.gaps[index] == " "
 
 
 def is_name_place(place: LinePlaces, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
