@@ -151,7 +151,7 @@ def test_random_strings_with_digits_stay_hidden(sanitizer: Sanitizer) -> None:
         ),
         (ProductFacts, "is_addressed", ("index - 1", "index"), PARTIES[18]),
         (ProductFacts, "is_addressed", ("index + 1", "index"), PARTIES[19]),
-        (fact_rules, "follows_plate", ('in ("id", "key")', 'in ()'), PARTIES[4]),
+        (fact_rules, "follows_plate", ('in ("id", "key")', "in ()"), PARTIES[4]),
         (fact_numbers, "_is_day_place", ('gap == ". "', "False"), PARTIES[5]),
         (fact_numbers, "_is_day_place", ("in _DAY_LEADS", "in ()"), PARTIES[6]),
         (fact_strings, "has_numbered_word", ("if before and after", "if False"), PARTIES[7]),
