@@ -42,7 +42,7 @@ class PatternProblem extends Error {}
 function checkCharacter(character: string): string {
   if (!ALPHABET.has(character))
     throw new PatternProblem(
-      'asks for a character that no pattern matches: remove it; patterns match printable ASCII without " \\ [ ] { }',
+      'has a character that no pattern matches: remove it; patterns match printable ASCII without " \\ [ ] { }',
     );
   return character;
 }

@@ -188,7 +188,7 @@ class _PatternParser:
 def _check_character(character: str) -> str:
     if character not in _ALPHABET:
         raise _PatternError(
-            'asks for a character that no pattern matches: remove it; patterns match printable ASCII without " \\ [ ] { }'
+            'has a character that no pattern matches: remove it; patterns match printable ASCII without " \\ [ ] { }'
         )
     return character
 
