@@ -182,3 +182,11 @@ def test_the_length_of_a_hidden_piece_of_an_identifier_decides_nothing(sanitizer
         for read in plan.make_reader().read_texts([f"the {piece}_id Maintain the plan"])
     }
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("facts", ["none", "plain", "useful", "public"])
+def test_names_and_numbers_that_earlier_rules_kept_are_hidden(sanitizer: Sanitizer, facts: str) -> None:
+    """Each of these was kept by a rule before: listed acronyms, camel case, months, titles, phones, streets."""
+    text = "I know Agi, Sagna and Dr McLean. We met Jan J\u00edlek; Ms.Yoyo called. Ask my wife, Sun, or +41 (0)69 979."
+    output = sanitizer.sanitize(text, protect="names", style="tag", facts=facts).text
+    assert not [part for part in "Agi Sagna McLean Jan J\u00edlek Yoyo Sun 69 979".split() if part in output]
